@@ -200,8 +200,8 @@ func DescribedMethod(description string) (m Method, ok bool) {
 // callPrefix is before the ID in the description of an outermost call.
 const callPrefix = "method "
 
-// describeMethod returns the description of an outermost call.
-func describeMethod(m Method) string { return callPrefix + strconv.Itoa(int(m)) }
+// DescribeMethod returns the description of an outermost call.
+func DescribeMethod(m Method) string { return callPrefix + strconv.Itoa(int(m)) }
 
 // ThreadState is a state of a Java thread; 0 is not known, the others are 1 more than the ordinal of Java's
 // Thread.State.

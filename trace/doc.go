@@ -15,9 +15,6 @@
 // open and, by the names of frames, the estimated calls below and between them. An open call whose frame is missing has
 // ended before: its exit is missing, as an exception leaves it.
 //
-// A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
-// of one stall: a [Stall].
-//
 // A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
 // rest, and reports the skipped bytes by [Reader.Damage]. It holds one chunk and the recording's strings in memory:
 // never more than a fixed multiple of what it has read. No input makes it panic.

@@ -39,18 +39,24 @@ func (m *Meta) MessageMethods() (methods []Method) {
 // Body returns the message of a [SegmentRequest] without the calls that enclose it: a segment whose first call is that
 // of the method. Other segments are returned as they are. The result has its own calls.
 func (s *Segment) Body() Segment {
-	body := *s
 	if s.Kind != SegmentRequest {
-		return body
+		return *s
 	}
-	from := int32(s.Message)
-	body.Message = 0
-	body.Calls = slices.Clone(s.Calls[from:s.Calls[from].Next])
-	for i := range body.Calls {
-		c := &body.Calls[i]
-		c.Next -= from
-		c.Parent = max(-1, c.Parent-from)
+	return s.Part(int32(s.Message))
+}
+
+// Part returns a call with all calls below it as a segment, which has the times and records of the whole one. The
+// result has its own calls.
+func (s *Segment) Part(call int32) Segment {
+	part := *s
+	next := s.Calls[call].Next
+	part.Message = 0
+	part.Calls = slices.Clone(s.Calls[call:next])
+	for i := range part.Calls {
+		c := &part.Calls[i]
+		c.Next -= call
+		c.Parent = max(-1, c.Parent-call)
 	}
-	body.Samples = samplesWithin(s.Samples, from, s.Calls[from].Next)
-	return body
+	part.Samples = samplesWithin(s.Samples, call, next)
+	return part
 }

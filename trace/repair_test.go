@@ -254,13 +254,6 @@ func TestDeepCalls(t *testing.T) {
 			}
 		}
 	}
-	var tree Tree
-	for _, s := range replayed(t, records, len(records)).segments {
-		tree.Add(&s)
-	}
-	if len(tree.Nodes) != n+1 || tree.Nodes[1].Total != 2*n-1 || tree.Nodes[n].Self != 1 {
-		t.Errorf("%d nodes", len(tree.Nodes))
-	}
 }
 
 // TestHostileRecords holds replay to what it promises with the worst that records can be.

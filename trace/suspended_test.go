@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,55 +69,6 @@ func TestRunning(t *testing.T) {
 		if got.Begin != seg.Begin || got.End-got.Begin != ran(seg.Begin, seg.End) {
 			t.Fatalf("the segment has %d to %d", got.Begin, got.End)
 		}
-	}
-}
-
-// TestJoinerSuspended has messages that are long only because the process did not run.
-//
-// Invariant: Time in which the process did not run is no part of a stall, whatever else the recording says.
-func TestJoinerSuspended(t *testing.T) {
-	meta := &Meta{map[string]string{"slowMillis": "100", "records": "all"}}
-	stopped := func(begin, end int64) *Suspended {
-		return &Suspended{[]Suspension{{begin * 1e6, end * 1e6, SuspendedFrozen}}}
-	}
-	report := &StallChunk{Message: 3, Begin: 100e6, Wall: 200e6, FirstRecord: 4, EndRecord: 8, Description: "slow"}
-	const found = `message 3 of "" "slow" wall 200 reported true ended true: 2 calls in 2 nodes, 0 samples, pending false, before []`
-	for _, row := range []struct {
-		name  string
-		parts []any
-		want  []string
-	}{
-		{"reported", []any{meta, stopped(150, 260), message(4, 100, 300, 0), report}, nil},
-		{"reported, with enough beside it", []any{meta, stopped(150, 240), message(4, 100, 300, 0), report},
-			[]string{found}},
-		{"the report comes first", []any{meta, report, stopped(150, 260), message(4, 100, 300, 0)}, nil},
-		{"not reported", []any{meta, stopped(150, 260), message(4, 100, 300, 0)}, nil},
-		{"before it and behind it", []any{meta, stopped(0, 90), stopped(310, 900), message(4, 100, 300, 0), report},
-			[]string{found}},
-		{"never ended", []any{meta, stopped(150, 260), message(4, 100, 300, MarkOpen)}, nil},
-		{"never ended, no calls", []any{meta, stopped(150, 260), &StackSample{Nanos: 150e6},
-			&StackSample{Nanos: 290e6}, &Pending{Message: 3}}, nil},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			if got := joined(t, row.parts...); !slices.Equal(got, row.want) {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(row.want, "\n"))
-			}
-		})
-	}
-	var all []*Stall
-	j := Joiner{Found: func(s *Stall) error { all = append(all, s); return nil }}
-	for _, c := range []Chunk{meta, stopped(0, 120), stopped(200, 210), &Late{[]LateInterval{{90e6, 110e6}, {301e6, 400e6},
-		{150e6, 140e6}, {299e6, 330e6}}}} {
-		j.Chunk(c)
-	}
-	j.Segment(message(4, 100, 300, 0))
-	if j.Chunk(report); len(all) != 1 {
-		t.Fatalf("%d stalls", len(all))
-	}
-	s := all[0]
-	if s.Ran() != 170e6 || s.Tree.Nodes[0].Total != 170e6 || !slices.Equal(s.Late, []LateInterval{{90e6, 110e6},
-		{299e6, 330e6}}) || !slices.Equal(s.Suspended, []Suspension{{100e6, 120e6, 1}, {200e6, 210e6, 1}}) {
-		t.Errorf("%d, tree %d, late %v, suspended %v", s.Ran(), s.Tree.Nodes[0].Total, s.Late, s.Suspended)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // WriteJSON writes the comparison for programs, at most top methods, 0 for all. Keys are added, never renamed or
@@ -179,7 +179,7 @@ func (s *StallChange) certainty() string {
 	return string(s.Certainty)
 }
 
-func nanos(n float64) string { return analysis.Short(time.Duration(math.Round(n))) }
+func nanos(n float64) string { return units.Short(time.Duration(math.Round(n))) }
 
 func signed(n float64) string {
 	if n >= 0 {

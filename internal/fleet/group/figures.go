@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // count says how many, "1 user" or "2,000 users".
@@ -13,13 +13,13 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return analysis.Commas(strconv.Itoa(n)) + " " + what + "s"
+	return units.Commas(strconv.Itoa(n)) + " " + what + "s"
 }
 
 // number returns a number with the digits that matter: 0.25, 7.5, 1,234,567.
 func number(n float64) string {
 	if n == math.Trunc(n) || math.Abs(n) >= 100 {
-		return analysis.Commas(strconv.FormatFloat(n, 'f', 0, 64))
+		return units.Commas(strconv.FormatFloat(n, 'f', 0, 64))
 	}
 	return strconv.FormatFloat(n, 'g', 2, 64)
 }

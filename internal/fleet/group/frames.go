@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -70,7 +71,7 @@ func (f *pathFrames) child(parent int32, key string) int32 {
 }
 
 // add takes over a recording's tree.
-func (f *pathFrames) add(t *trace.Tree, names *resolve.Names) {
+func (f *pathFrames) add(t *evidence.Tree, names *resolve.Names) {
 	at := make([]int32, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -111,7 +113,7 @@ func (s *Sample) methodSample(key string) *methodSample {
 func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 	s.Recordings++
 	s.versions.add(buildOf(r))
-	s.now = &sampler{sample: s, Calls: analysis.NewCalls(), names: r.Names, methods: map[trace.Method]*methodSample{}}
+	s.now = &sampler{sample: s, Calls: sums.NewCalls(), names: r.Names, methods: map[trace.Method]*methodSample{}}
 	return s.now, nil
 }
 
@@ -135,13 +137,13 @@ func (s *Sample) End(*analysis.Recording) error {
 
 // sampler adds one recording to a sample.
 type sampler struct {
-	*analysis.Calls // of the unit that is being read
-	sample          *Sample
-	names           *resolve.Names
-	methods         map[trace.Method]*methodSample
-	tree            trace.Tree
-	any             bool // a call has come since the last unit
-	between         bool // the last segment was no message, and none has come since
+	*sums.Calls // of the unit that is being read
+	sample      *Sample
+	names       *resolve.Names
+	methods     map[trace.Method]*methodSample
+	tree        evidence.Tree
+	any         bool // a call has come since the last unit
+	between     bool // the last segment was no message, and none has come since
 }
 
 // Segment adds the calls of a segment to those of the unit.
@@ -194,7 +196,7 @@ func (p *sampler) endUnit() {
 	p.sample.Units++
 	p.any = false
 	measured := false
-	p.Take(func(t *analysis.Sum) {
+	p.Take(func(t *sums.Sum) {
 		m := p.method(t.Method)
 		m.self.add(float64(t.Self))
 		m.total.add(float64(t.Total))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // WriteText writes the groups for people, at most top of them, 0 for all.
@@ -31,15 +32,15 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), analysis.Short(g.Mean),
-		analysis.Commas(fmt.Sprintf("%.1f", g.Score)),
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), units.Short(g.Mean),
+		units.Commas(fmt.Sprintf("%.1f", g.Score)),
 		between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
 	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), analysis.Short(g.Median), analysis.Short(g.P90), analysis.Short(g.Longest),
+		count(g.Recordings, "recording"), units.Short(g.Median), units.Short(g.P90), units.Short(g.Longest),
 		sourceOf(&g.Worst))
 	if len(g.ByDevice) > 0 {
 		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))

@@ -1,7 +1,7 @@
 package dense
 
 import (
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -50,7 +50,7 @@ type recordingReader struct {
 	names   *resolve.Names
 	methods map[trace.Method]Method // by what a recording calls them
 	main    uint32                  // the thread
-	tree    trace.Tree
+	tree    evidence.Tree
 }
 
 func (r *Prepared) reader() *recordingReader {
@@ -110,7 +110,7 @@ func (f *recordingReader) method(m trace.Method) Method {
 
 // profile adds the time of the tree in which the thread did not wait.
 func (f *recordingReader) profile() {
-	tree, p := graft.Of(&f.tree), f.Profile
+	tree, p := evidence.Graft(&f.tree), f.Profile
 	if len(tree.Nodes) == 0 {
 		return
 	}
@@ -157,13 +157,13 @@ func (f *recordingReader) profile() {
 			}
 		}
 	}
-	for _, s := range graft.Sums(tree) {
+	for _, s := range evidence.Sums(tree) {
 		m := f.method(s.Method)
 		p.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)
 		p.bound(Own, m, s.SelfLow-s.Self, s.SelfHigh-s.Self)
 	}
 }
 
-func runningSelf(n *trace.Node) float64 {
+func runningSelf(n *evidence.Node) float64 {
 	return float64(n.Self - n.Grafted.Waiting - n.Grafted.Blocked)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
@@ -193,7 +194,7 @@ func (x restorer) Frames(frames []string) []string {
 type analyzer struct {
 	Options
 	recording *Recording
-	joiner    trace.Joiner
+	joiner    evidence.Joiner
 	also      trace.Handler
 	viewer    *viewer // nil if all is shown
 	started   bool
@@ -425,7 +426,7 @@ func (a *analyzer) meet(m trace.Method) {
 }
 
 // found takes a stall.
-func (a *analyzer) found(s *trace.Stall) error {
+func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls

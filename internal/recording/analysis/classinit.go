@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -33,7 +34,7 @@ func stillBetween(a, b *trace.StackSample) bool {
 
 // waitForClass finds out whether the thread waited until a class was initialized, and says so in its samples; nil if it
 // did not.
-func (s *Stall) waitForClass(from *trace.Stall, by resolve.Residual) *initWait {
+func (s *Stall) waitForClass(from *evidence.Stall, by resolve.Residual) *initWait {
 	var found *initWait
 	for i := 1; i < len(from.Initializing); i++ {
 		before, now := from.Initializing[i-1], from.Initializing[i]
@@ -41,7 +42,7 @@ func (s *Stall) waitForClass(from *trace.Stall, by resolve.Residual) *initWait {
 			continue
 		}
 		circle := before.Holder != now.Holder && before.Thread == now.Thread && stillBetween(before.Holder, now.Holder) &&
-			slices.ContainsFunc(now.Waiting.Frames, trace.Initializes)
+			slices.ContainsFunc(now.Waiting.Frames, evidence.Initializes)
 		if found == nil || !found.circle {
 			found = &initWait{s.Recording.Thread(now.Thread.Index), initialized(by.Frames(now.Holder.Frames)),
 				initialized(by.Frames(now.Waiting.Frames)), circle}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -14,7 +15,7 @@ import (
 // Invariant: A thread that runs, or that only lacks a processor, is not said to wait until a class is initialized.
 func TestWaitForClass(t *testing.T) {
 	const s, asleep = time.Second, "java.lang.Thread.sleep(Native)"
-	open := []trace.OpenAtEnd{{Method: hangMain}, {Method: hangStuck}}
+	open := []evidence.OpenAtEnd{{Method: hangMain}, {Method: hangStuck}}
 	use, init, other := "a.B.stuck(B.java:9)", "a.Slow.<clinit>(Slow.java:1)", "a.B.<clinit>(B.java:2)"
 	// two takes a sample of the thread 1 after 1 s and after 3 s, and one of the thread 2 right behind each.
 	two := func(cpu time.Duration, own, initializer []string) hanging {
@@ -27,7 +28,7 @@ func TestWaitForClass(t *testing.T) {
 			}
 			of := taken(at+time.Millisecond, 0, state, initializer...)
 			of.Thread = 2
-			h.initializing = append(h.initializing, trace.HolderSample{Waiting: &h.samples[k], Holder: &of,
+			h.initializing = append(h.initializing, evidence.HolderSample{Waiting: &h.samples[k], Holder: &of,
 				Thread: trace.Thread{Index: 2, ID: 8, Name: "initializer"}})
 		}
 		return h

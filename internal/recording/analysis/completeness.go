@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -144,7 +144,7 @@ func (c *Completeness) droppedTexts() (text, virtual string) {
 			}
 			continue
 		}
-		parts = append(parts, fold.Thousands(n)+" "+cmp.Or(what, "of "+first.Kind))
+		parts = append(parts, units.Thousands(n)+" "+cmp.Or(what, "of "+first.Kind))
 	}
 	return strings.Join(parts, ", "), virtual
 }
@@ -161,13 +161,13 @@ func (c *Completeness) Lines() []string {
 	if c.Lossy() {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
 			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare),
-			Several(c.Runs, "run", "s"),
-			fold.Thousands(c.Lost), fold.Thousands(c.Recorded+c.Lost)))
+			units.Several(c.Runs, "run", "s"),
+			units.Thousands(c.Lost), units.Thousands(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), fold.Thousands(m.Calls)))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), units.Thousands(m.Calls)))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
@@ -182,8 +182,8 @@ func (c *Completeness) Lines() []string {
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
-			"time is in their callers", were(c.WindowCalls, "short call", "s"), Several(c.Windows, "window", "s"),
-			Millis(c.WindowTime)))
+			"time is in their callers", were(c.WindowCalls, "short call", "s"), units.Several(c.Windows, "window", "s"),
+			units.Millis(c.WindowTime)))
 	}
 	dropped, virtual := c.droppedTexts()
 	if dropped != "" {
@@ -195,7 +195,8 @@ func (c *Completeness) Lines() []string {
 	}
 	if c.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
-			"there may be off by as much", Several(c.Late, "time", "s"), Millis(c.LateTime), Millis(c.LateMost)))
+			"there may be off by as much", units.Several(c.Late, "time", "s"), units.Millis(c.LateTime),
+			units.Millis(c.LateMost)))
 	}
 	return lines
 }
@@ -206,23 +207,23 @@ func (c *Completeness) Line() string {
 	switch {
 	case c.Lossy():
 		text = fmt.Sprintf("%s of the calls, %s lost: times are lower bounds", sharePercent(1-c.LostShare),
-			Several(c.Lost, "record", "s"))
+			units.Several(c.Lost, "record", "s"))
 	case c.Lost > 0:
-		text = Several(c.Lost, "record", "s") + " lost"
+		text = units.Several(c.Lost, "record", "s") + " lost"
 	}
 	dropped, virtual := c.droppedTexts()
 	if virtual != "" {
 		text += "; " + virtual + " (--threads all,virtual)"
 	}
 	if n := c.LeftOut + c.WindowCalls; n > 0 {
-		text += "; " + Several(n, "call", "s") + " left out"
+		text += "; " + units.Several(n, "call", "s") + " left out"
 		if c.MethodsOff > 0 {
 			text += " (" + Count(c.MethodsOff, "method") + " off)"
 		}
 		text += ": their time is in their callers"
 	}
 	if c.Late > 0 {
-		text += "; clock late by up to " + Millis(c.LateMost)
+		text += "; clock late by up to " + units.Millis(c.LateMost)
 	}
 	if dropped != "" {
 		text += "; not written: " + dropped
@@ -238,18 +239,10 @@ func sharePercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
 }
 
-// Several returns a number and what is counted, in the plural unless it is 1.
-func Several(n uint64, what, plural string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fold.Thousands(n) + " " + what + plural
-}
-
 // were is [Several] with "was" or "were".
 func were(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what + " was"
 	}
-	return Several(n, what, plural) + " were"
+	return units.Several(n, what, plural) + " were"
 }

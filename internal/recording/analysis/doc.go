@@ -2,7 +2,7 @@
 //
 // [Analyze] reads one recording after the other and hands on each stall as a [Stall], as soon as all of it is known:
 //
-//	trace.Replay ─► analyzer ─► trace.Joiner ─► newStall ─► verdictOn ─► Stall
+//	trace.Replay ─► analyzer ─► evidence.Joiner ─► newStall ─► verdictOn ─► Stall
 //	                   │
 //	                   └──────► Also      another handler, such as an export or a table of methods
 //

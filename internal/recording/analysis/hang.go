@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -68,7 +69,7 @@ const defaultThreshold = 700 * time.Millisecond
 
 // hangOf returns where the thread of a stall was when the recording ended; nil if the stall had ended, or if its thread
 // has later records.
-func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
+func (s *Stall) hangOf(from *evidence.Stall, by resolve.Residual) *Hang {
 	if len(from.Open) == 0 {
 		return nil
 	}
@@ -120,7 +121,7 @@ func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
 //
 // The order of frames decides before that of calls: where an exception has left a call without an exit, replay can only
 // guess which of the open calls is the inner one.
-func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, names *resolve.Names) int {
+func (h *Hang) place(samples []*StackSample, open []evidence.OpenAtEnd, at int, names *resolve.Names) int {
 	methods := make([]resolve.Method, at+1)
 	byName := map[string]int{}
 	for k := range methods {
@@ -199,7 +200,7 @@ func calledPlatform(frames []string) string {
 
 // findLocks finds which locks the thread and the holders of these locks wait for. There is a deadlock if most samples
 // that show a lock lead back to a thread that waits: the stacks of two threads are not taken at the same moment.
-func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace.StackSample,
+func (h *Hang) findLocks(from *evidence.Stall, samples []*StackSample, raw []*trace.StackSample,
 	r *Recording) {
 	followed, circles := 0, 0
 	for i, sample := range samples {
@@ -228,11 +229,11 @@ func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace
 
 // lockChain follows the locks from a sample of the stall's thread. circle is whether a thread holds the last lock that
 // waits itself.
-func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (chain []LockWait, circle bool) {
+func (r *Recording) lockChain(from *evidence.Stall, waiting *trace.StackSample) (chain []LockWait, circle bool) {
 	waits := []uint32{}
 	for waiting != nil {
 		lock := waiting.Lock
-		i := slices.IndexFunc(from.Holders, func(s trace.HolderSample) bool { return s.Waiting == waiting })
+		i := slices.IndexFunc(from.Holders, func(s evidence.HolderSample) bool { return s.Waiting == waiting })
 		if lock == (trace.LockWait{}) && i < 0 {
 			return chain, false
 		}

@@ -7,19 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // A hanging stall is made of the calls that were open, with their begins in milliseconds, and of samples.
 type hanging struct {
-	open       []trace.OpenAtEnd
+	open       []evidence.OpenAtEnd
 	lastRecord time.Duration
 	wall       time.Duration
 	samples    []trace.StackSample
-	holders    []trace.HolderSample
+	holders    []evidence.HolderSample
 	// initializing has samples of threads that initialize a class.
-	initializing []trace.HolderSample
+	initializing []evidence.HolderSample
 	closed       bool // the program ended by itself
 }
 
@@ -35,7 +36,7 @@ func (c hanging) stall() *Stall {
 	names.Named(hangMain, "a.B.main")
 	names.Named(hangLoop, "a.B.loop")
 	names.Named(hangStuck, "a.B.stuck")
-	from := &trace.Stall{Thread: trace.Thread{Index: 1, ID: 7, Name: "worker"}, Open: c.open,
+	from := &evidence.Stall{Thread: trace.Thread{Index: 1, ID: 7, Name: "worker"}, Open: c.open,
 		LastRecord: int64(c.lastRecord), Holders: c.holders, Report: trace.StallChunk{Thread: 1, Wall: uint64(c.wall),
 			CPU: -1, GCCount: -1, GCMillis: -1}}
 	segment := trace.Segment{End: int64(c.wall)}
@@ -78,7 +79,7 @@ const (
 func TestHang(t *testing.T) {
 	const s = time.Second
 	sleep, frame, base := "java.base/java.lang.Thread.sleep(Native Method)", "a.B.stuck(B.java:9)", "a.B.main(B.java:1)"
-	deep := []trace.OpenAtEnd{{Method: hangMain}, {Method: hangLoop, Begin: int64(1 * s)},
+	deep := []evidence.OpenAtEnd{{Method: hangMain}, {Method: hangLoop, Begin: int64(1 * s)},
 		{Method: hangStuck, Begin: int64(92 * s)}}
 	asleep := taken(93*s, 0, stateTimed, sleep, frame, base)
 	later := taken(95*s, 0, stateTimed, sleep, frame, base)
@@ -114,7 +115,7 @@ func TestHang(t *testing.T) {
 		{"an exception left the innermost", hanging{open: deep, lastRecord: 93 * s, wall: 99 * s,
 			samples: []trace.StackSample{taken(94*s, 0, stateTimed, sleep, "a.B.loop(B.java:5)", base)}}, KindSleep, false,
 			"stuck for at least 6.00 s in a.B.loop (1 of 1 sample: sleeping in Thread.sleep)"},
-		{"the order of calls is a wrong guess", hanging{open: []trace.OpenAtEnd{deep[0], deep[2], deep[1]},
+		{"the order of calls is a wrong guess", hanging{open: []evidence.OpenAtEnd{deep[0], deep[2], deep[1]},
 			lastRecord: 92 * s, wall: 99 * s, samples: []trace.StackSample{taken(93*s, 0, stateTimed, sleep, frame,
 				"a.B.loop(B.java:5)", base)}}, KindSleep, false,
 			"stuck for at least 7.00 s in a.B.stuck (1 of 1 sample: sleeping in Thread.sleep)"},
@@ -137,7 +138,7 @@ func TestHang(t *testing.T) {
 // TestExitIsNoHang has a program that ends by itself while its main thread makes calls.
 func TestExitIsNoHang(t *testing.T) {
 	const s = time.Second
-	calling := hanging{open: []trace.OpenAtEnd{{Method: hangMain}, {Method: hangStuck}}, lastRecord: 9 * s, wall: 9 * s,
+	calling := hanging{open: []evidence.OpenAtEnd{{Method: hangMain}, {Method: hangStuck}}, lastRecord: 9 * s, wall: 9 * s,
 		samples: []trace.StackSample{taken(3*s, 0, stateRunnable, "a.B.stuck(B.java:9)"),
 			taken(6*s, 29*s/10, stateRunnable, "a.B.stuck(B.java:9)")}, closed: true}
 	stuck := calling
@@ -156,7 +157,7 @@ func TestExitIsNoHang(t *testing.T) {
 // lockedBy has a thread that waits for a lock, and the stack of its holder, which waits for a lock of its own if next
 // is one.
 func lockedBy(held, next trace.LockWait, holderState trace.ThreadState, frames ...string) hanging {
-	c := hanging{open: []trace.OpenAtEnd{{Method: hangMain}, {Method: hangStuck, Begin: int64(time.Second)}},
+	c := hanging{open: []evidence.OpenAtEnd{{Method: hangMain}, {Method: hangStuck, Begin: int64(time.Second)}},
 		lastRecord: time.Second, wall: 9 * time.Second}
 	for k := range 3 {
 		waiting := taken(time.Duration(2+k)*time.Second, 0, stateBlocked, "a.B.stuck(B.java:9)")
@@ -164,7 +165,7 @@ func lockedBy(held, next trace.LockWait, holderState trace.ThreadState, frames .
 		c.samples = append(c.samples, waiting)
 	}
 	for k := range c.samples {
-		c.holders = append(c.holders, trace.HolderSample{Waiting: &c.samples[k], Thread: trace.Thread{Index: 2, ID: 8,
+		c.holders = append(c.holders, evidence.HolderSample{Waiting: &c.samples[k], Thread: trace.Thread{Index: 2, ID: 8,
 			Name: "worker"}, Holder: &trace.StackSample{Thread: 2, State: holderState, Frames: frames, Lock: next}})
 	}
 	return c

@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -34,7 +34,7 @@ const (
 )
 
 // hotPath returns the hot path of a message, the outermost call first.
-func hotPath(t *trace.Tree, names *resolve.Names) []Step {
+func hotPath(t *evidence.Tree, names *resolve.Names) []Step {
 	var path []Step
 	if len(t.Nodes) == 0 {
 		return nil
@@ -52,7 +52,7 @@ func hotPath(t *trace.Tree, names *resolve.Names) []Step {
 
 // longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there
 // is none that took any time.
-func longestChild(t *trace.Tree, parent int32) int32 {
+func longestChild(t *evidence.Tree, parent int32) int32 {
 	longest, total := int32(0), int64(0)
 	for k := t.Nodes[parent].Child; k != 0; k = t.Nodes[k].Sibling {
 		if t.Nodes[k].Total > total {
@@ -77,8 +77,8 @@ func pathKey(path []Step) string {
 
 // programs returns the tree with the calls of the program's methods that only samples show: of methods that were
 // switched off. The time of calls of other methods, as those of libraries, is their caller's: it is to blame for them.
-func programs(t *trace.Tree) *trace.Tree {
-	grafted := graft.Of(t)
+func programs(t *evidence.Tree) *evidence.Tree {
+	grafted := evidence.Graft(t)
 	if grafted == t {
 		return t
 	}
@@ -93,12 +93,12 @@ func programs(t *trace.Tree) *trace.Tree {
 
 // mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
 // first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
-func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
+func mostSelf(t *evidence.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
 	var all []Step
-	for _, s := range graft.Sums(programs(t)) {
+	for _, s := range evidence.Sums(programs(t)) {
 		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
 			step := Step{Method: names.Method(s.Method), Total: s.Total, Self: s.Self, Calls: s.Calls, Marked: s.Marked}
 			if step.Estimated = s.EstimatedSelf; step.Estimated > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -50,7 +51,7 @@ type Incident struct {
 	// Key is equal for those incidents of one kind that have the same cause: 16 hexadecimal digits.
 	Key string `json:"key"`
 	// Tree has its calls, merged by path; nil if there are none.
-	Tree *trace.Tree `json:"-"`
+	Tree *evidence.Tree `json:"-"`
 
 	chunk     *trace.Incident
 	sampled   bool // a stall that covers it has stack samples
@@ -134,7 +135,7 @@ type incidents struct {
 type foundIncident struct {
 	*trace.Incident
 	clock   *trace.Clock
-	tree    trace.Tree
+	tree    evidence.Tree
 	folder  *fold.Folder
 	partial bool // calls from its begin are missing
 	some    bool // calls were found

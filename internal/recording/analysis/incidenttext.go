@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // The kinds of incidents that are figures.
@@ -116,7 +118,7 @@ func (i *Incident) inParentheses(key string) string {
 func (i *Incident) Title(r *Recording) string {
 	text := fmt.Sprintf("%s i%d: %s (%s)", r.Name, i.Number, i.Kind, i.Detector)
 	if i.Ended && i.Wall > 0 {
-		text += ", " + Millis(i.Wall)
+		text += ", " + units.Millis(i.Wall)
 	}
 	if i.Thread != nil {
 		s := Stall{Thread: i.Thread}

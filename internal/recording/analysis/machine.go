@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // MachineState is what was known of processor, memory, disk and input and output at a moment of a stall.
@@ -17,7 +17,7 @@ type MachineState struct {
 }
 
 // setMachine takes over the states of the machine.
-func (s *Stall) setMachine(from *trace.Stall) {
+func (s *Stall) setMachine(from *evidence.Stall) {
 	for _, m := range from.Machine {
 		state := MachineState{After: time.Duration(m.Nanos - from.Report.Begin), Facts: []IncidentFact{}}
 		for _, f := range m.Facts {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -34,5 +35,5 @@ func (p *Poster) String() string {
 	if p.Before < 0 {
 		return p.Method.Identity()
 	}
-	return p.Method.Identity() + ", " + Millis(p.Before) + " before it began"
+	return p.Method.Identity() + ", " + units.Millis(p.Before) + " before it began"
 }

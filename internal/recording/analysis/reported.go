@@ -5,6 +5,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -71,7 +72,7 @@ const (
 
 // verdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
 func verdictOnReport(r reported) (Kind, string) {
-	e, count := evidence{Stall: &Stall{LockOwner: r.LockOwner}}, map[Kind]int{}
+	e, count := grounds{Stall: &Stall{LockOwner: r.LockOwner}}, map[Kind]int{}
 	for _, a := range r.Samples {
 		count[e.kindOf(a)]++
 	}
@@ -103,7 +104,7 @@ func verdictOnReport(r reported) (Kind, string) {
 		text += ", while " + resolve.Printable(r.LockOwner)
 	}
 	if r.CPU >= 0 && r.Ran > 0 {
-		text += "; CPU " + Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
+		text += "; CPU " + units.Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
 	}
 	return kind, text
 }

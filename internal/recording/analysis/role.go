@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -23,7 +24,7 @@ const (
 )
 
 // roleOf returns what a stall is.
-func (s *Stall) roleOf(from *trace.Stall) Role {
+func (s *Stall) roleOf(from *evidence.Stall) Role {
 	m := s.Message.Method
 	if from.Kind == trace.SegmentOutermost && len(s.HotPath) > 0 {
 		m = &s.HotPath[0].Method // the device may not have reported it
@@ -47,7 +48,7 @@ func (s *Stall) roleOf(from *trace.Stall) Role {
 // idle returns for how long its thread waited for work, by the time that stack samples stand for, and sets what for
 // at last.
 func (s *Stall) idle() time.Duration {
-	e := evidence{Stall: s.running()}
+	e := grounds{Stall: s.running()}
 	for i := range e.Samples {
 		e.weighed = append(e.weighed, weighed{StackSample: &e.Samples[i]})
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -92,7 +93,7 @@ type Stall struct {
 	Machine []MachineState `json:"machine,omitempty"`
 	// Tree has its calls, merged by path, without the time in which the process did not run. Names has what they are
 	// called.
-	Tree  *trace.Tree    `json:"-"`
+	Tree  *evidence.Tree `json:"-"`
 	Names *resolve.Names `json:"-"`
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs `json:"repairs"`
@@ -168,7 +169,7 @@ type Waiting struct {
 }
 
 // newStall puts names to what was recorded of a message.
-func newStall(s *trace.Stall, r *Recording) *Stall {
+func newStall(s *evidence.Stall, r *Recording) *Stall {
 	j, names, by := &s.Report, r.Names, r.by
 	out := &Stall{
 		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
@@ -245,7 +246,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 
 // lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
 // several threads may have; the lock of a stack sample or a stack sample of the holder says which one it was.
-func (r *Recording) lockOwner(s *trace.Stall) string {
+func (r *Recording) lockOwner(s *evidence.Stall) string {
 	text := r.by.Owner(s.Report.LockOwner)
 	i := strings.LastIndex(text, resolve.Holds)
 	if i < 0 {
@@ -281,7 +282,7 @@ func (r *Recording) lockOwner(s *trace.Stall) string {
 
 // notRecorded returns how much of a stall's time lies in gaps: between records, or between the stall's own begin or
 // end and its records.
-func notRecorded(s *trace.Stall) time.Duration {
+func notRecorded(s *evidence.Stall) time.Duration {
 	nanos := int64(0)
 	for i := range s.Tree.Nodes {
 		if n := &s.Tree.Nodes[i]; n.Method == trace.MethodNotRecorded {
@@ -306,7 +307,7 @@ var pastKinds = [...]string{"message", "idle", "system", "running", "merged", "i
 
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours,
 // which says which records it has; reports of others have no history.
-func (s *Stall) setBefore(from *trace.Stall, by resolve.Residual) {
+func (s *Stall) setBefore(from *evidence.Stall, by resolve.Residual) {
 	if from.Reported && from.Report.Message == 0 && s.Recording.Meta["records"] != "" {
 		s.Before = []Past{}
 	}
@@ -322,7 +323,7 @@ func (s *Stall) setBefore(from *trace.Stall, by resolve.Residual) {
 }
 
 // setPending takes over the queue, which the threshold found.
-func (s *Stall) setPending(from *trace.Stall, by resolve.Residual) {
+func (s *Stall) setPending(from *evidence.Stall, by resolve.Residual) {
 	if from.Pending == nil || !from.Pending.Available {
 		return
 	}

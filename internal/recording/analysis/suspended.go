@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -26,7 +28,7 @@ var suspensionCauses = map[trace.SuspensionCause]struct{ name, text string }{
 }
 
 // interrupt takes over when the process did not run, and when the clock was late.
-func (s *Stall) interrupt(from *trace.Stall) {
+func (s *Stall) interrupt(from *evidence.Stall) {
 	s.stopped = from.Suspended
 	s.Ran = time.Duration(from.Ran())
 	s.Suspended = s.Wall - s.Ran
@@ -94,7 +96,7 @@ func (s *Stall) running() *Stall {
 
 // Exactness says in words how exact the times of the stall's calls are.
 func (s *Stall) Exactness() string {
-	text := "± " + Millis(s.Precision)
+	text := "± " + units.Millis(s.Precision)
 	if s.Precision > s.Recording.Precision {
 		text += ": the clock was late"
 	}

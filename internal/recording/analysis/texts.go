@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // Banner warns that names are not to be trusted; "" if they are.
@@ -26,7 +27,7 @@ func (s *Stall) Duration(what string) string {
 	if s.WallUnknown {
 		return what + "not known"
 	}
-	return Millis(s.Wall)
+	return units.Millis(s.Wall)
 }
 
 func (s *Stall) threadName() string {
@@ -63,7 +64,7 @@ func (s *Stall) Place() string {
 
 // String says what ran, and for how long.
 func (p Past) String() string {
-	text := Millis(p.Wall) + ": "
+	text := units.Millis(p.Wall) + ": "
 	switch p.Kind {
 	case "idle":
 		return text + "idle"
@@ -74,16 +75,16 @@ func (p Past) String() string {
 	}
 	text += p.Message.String()
 	if p.CPU >= 0 {
-		text += fmt.Sprintf(", CPU %s", Millis(p.CPU))
+		text += fmt.Sprintf(", CPU %s", units.Millis(p.CPU))
 	}
 	return text
 }
 
 // String says what waited, and since when.
 func (p Waiting) String() string {
-	text := "overdue by " + Millis(p.Late)
+	text := "overdue by " + units.Millis(p.Late)
 	if p.Late < 0 {
-		text = "due in " + Millis(-p.Late)
+		text = "due in " + units.Millis(-p.Late)
 	}
 	if p.Barrier {
 		return text + fmt.Sprintf(": a barrier (token %d), which blocks messages that are not asynchronous", p.Arg1)

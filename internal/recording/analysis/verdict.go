@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -55,20 +56,20 @@ type VerdictKind struct {
 	Name, Help string
 
 	// shown reports whether a sample that shows an activity is evidence for it; nil if samples decide nothing.
-	shown func(e *evidence, a foreign.Activity) bool
+	shown func(e *grounds, a foreign.Activity) bool
 	// applies reports whether it is the verdict although it has no majority of the time; nil for never.
-	applies func(e *evidence) bool
+	applies func(e *grounds) bool
 	// likely reports whether something is missing that would make it sure; nil for never.
-	likely func(e *evidence) bool
+	likely func(e *grounds) bool
 	// sentence says the verdict without what it stands on.
-	sentence func(e *evidence) string
+	sentence func(e *grounds) string
 	// spread says that time that is spread over many methods is worth saying.
 	spread bool
 	// cpu and stack say that CPU time and stacks matter to it: the sentence says so where they were not recorded. counted
 	// says that samples decide it, so that the sentence says how many, and how much of the stall that explains.
 	cpu, stack, counted bool
 	// activity reports whether what the stack shows is said beside it; nil if never.
-	activity func(e *evidence) bool
+	activity func(e *grounds) bool
 }
 
 // Verdicts returns the table of verdicts. A stall gets the first one that explains half of its time, of those that do
@@ -84,19 +85,19 @@ func causes() []VerdictKind {
 var (
 	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work",
 		Help:     "it was on a processor; names the method with the most own time",
-		shown:    func(_ *evidence, a foreign.Activity) bool { return a.Runs() },
-		likely:   func(e *evidence) bool { return !e.cpuKnown() },
-		sentence: func(e *evidence) string { return "own work: " + e.where() },
+		shown:    func(_ *grounds, a foreign.Activity) bool { return a.Runs() },
+		likely:   func(e *grounds) bool { return !e.cpuKnown() },
+		sentence: func(e *grounds) string { return "own work: " + e.where() },
 		spread:   true, cpu: true,
-		activity: func(e *evidence) bool { return e.activity != foreign.ActivityRunning && e.activity != "" },
+		activity: func(e *grounds) bool { return e.activity != foreign.ActivityRunning && e.activity != "" },
 	}
 	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock",
 		Help: "it was BLOCKED, or waited for a lock; names the holder",
-		shown: func(e *evidence, a foreign.Activity) bool {
+		shown: func(e *grounds, a foreign.Activity) bool {
 			return a == foreign.ActivityLock || a == foreign.ActivityWait && e.LockOwner != ""
 		},
 		likely: waiting,
-		sentence: func(e *evidence) string {
+		sentence: func(e *grounds) string {
 			if e.LockOwner != "" {
 				return "waiting for a lock: " + e.where() + ", while " + e.LockOwner
 			}
@@ -106,9 +107,9 @@ var (
 	}
 	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O",
 		Help:   "it was in a method of files, sockets, SQLite, Binder or processes",
-		shown:  func(_ *evidence, a foreign.Activity) bool { return a.IsIO() },
+		shown:  func(_ *grounds, a foreign.Activity) bool { return a.IsIO() },
 		likely: waiting,
-		sentence: func(e *evidence) string {
+		sentence: func(e *grounds) string {
 			if idle := foreign.Idle(e.frames, false); idle != "" {
 				return "idle, waiting for " + idle + ": " + e.where() + e.inPlatform()
 			}
@@ -117,15 +118,15 @@ var (
 		cpu: true, stack: true, counted: true,
 	}
 	verdictSleep = VerdictKind{Kind: KindSleep, Name: "sleep", Help: "it was in Thread.sleep or SystemClock.sleep",
-		shown:    func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivitySleep },
+		shown:    func(_ *grounds, a foreign.Activity) bool { return a == foreign.ActivitySleep },
 		likely:   waiting,
-		sentence: func(e *evidence) string { return "sleep: " + e.where() + e.inPlatform() },
+		sentence: func(e *grounds) string { return "sleep: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true, counted: true,
 	}
 	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting", Help: "it waited until another thread notified it",
-		shown:  func(e *evidence, a foreign.Activity) bool { return a == foreign.ActivityWait && e.LockOwner == "" },
+		shown:  func(e *grounds, a foreign.Activity) bool { return a == foreign.ActivityWait && e.LockOwner == "" },
 		likely: waiting,
-		sentence: func(e *evidence) string {
+		sentence: func(e *grounds) string {
 			what := "waiting for another thread: "
 			if idle := foreign.Idle(e.frames, false); idle != "" {
 				what = "idle, waiting for " + idle + ": "
@@ -137,42 +138,42 @@ var (
 		cpu: true, stack: true, counted: true,
 	}
 	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it was ready to run and got no processor",
-		sentence: func(e *evidence) string { return "starved: ready to run, without a processor; " + e.where() },
+		sentence: func(e *grounds) string { return "starved: ready to run, without a processor; " + e.where() },
 		spread:   true, cpu: true, stack: true, counted: true,
 	}
 	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
-		shown: func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivityGC },
-		sentence: func(e *evidence) string {
+		shown: func(_ *grounds, a foreign.Activity) bool { return a == foreign.ActivityGC },
+		sentence: func(e *grounds) string {
 			if spent := e.share(KindGC).Nanos; e.GC < spent {
-				return fmt.Sprintf("garbage collection: waited %s for it%s; %s", Millis(spent), e.inPlatform(), e.where())
+				return fmt.Sprintf("garbage collection: waited %s for it%s; %s", units.Millis(spent), e.inPlatform(), e.where())
 			}
-			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", Millis(e.GC), e.GCCount,
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", units.Millis(e.GC), e.GCCount,
 				e.where())
 		},
 		spread: true,
 	}
 	verdictMixed = VerdictKind{Kind: KindMixed, Name: "mixed",
 		Help:     "no cause explains half of the time, and several do together",
-		applies:  func(e *evidence) bool { return len(e.parts()) > 1 && enough(e.explained(), e.Wall) },
-		sentence: func(e *evidence) string { return "mixed: " + e.partsText() + "; most own time: " + e.where() },
+		applies:  func(e *grounds) bool { return len(e.parts()) > 1 && enough(e.explained(), e.Wall) },
+		sentence: func(e *grounds) string { return "mixed: " + e.partsText() + "; most own time: " + e.where() },
 		cpu:      true,
 	}
 	verdictUnknown = VerdictKind{Kind: KindUnknown, Name: "cause unknown", Help: "the recording does not show it",
-		applies:  func(*evidence) bool { return true },
-		sentence: func(e *evidence) string { return "cause unknown: " + e.where() },
+		applies:  func(*grounds) bool { return true },
+		sentence: func(e *grounds) string { return "cause unknown: " + e.where() },
 		spread:   true, cpu: true, stack: true,
-		activity: func(*evidence) bool { return true },
+		activity: func(*grounds) bool { return true },
 	}
 )
 
 // waiting is when a verdict about waiting is only likely.
-func waiting(e *evidence) bool {
+func waiting(e *grounds) bool {
 	return !e.cpuKnown() || e.init != nil || e.method != nil && e.method.Unresolved || len(e.Samples) == 0
 }
 
-// evidence is what verdicts are decided by. The processor's time and the collector's are of the whole stall, a stack
-// sample stands for a part of it; see [evidence.weigh].
-type evidence struct {
+// grounds are what verdicts are decided by. The processor's time and the collector's are of the whole stall, a stack
+// sample stands for a part of it; see [grounds.weigh].
+type grounds struct {
 	*Stall
 	method     *resolve.Method // with the most time of its own, nil if traced methods took less than half
 	step       *Step           // of the method to blame, nil if there is none
@@ -187,8 +188,8 @@ type evidence struct {
 	spread     bool
 }
 
-func evidenceOf(s *Stall) *evidence {
-	e := &evidence{Stall: s, took: s.Wall}
+func evidenceOf(s *Stall) *grounds {
+	e := &grounds{Stall: s, took: s.Wall}
 	if enough(s.traced(), s.Wall) && len(s.MostSelf) > 0 {
 		m := s.MostSelf[0].Method
 		e.method, e.step, e.took = &m, &s.MostSelf[0], min(e.took, time.Duration(s.MostSelf[0].Self))
@@ -213,7 +214,7 @@ func evidenceOf(s *Stall) *evidence {
 }
 
 // see finds what most of the time of the samples shows that are evidence for the verdict, or that show the method.
-func (e *evidence) see(k VerdictKind) {
+func (e *grounds) see(k VerdictKind) {
 	counts := map[foreign.Activity]time.Duration{}
 	counted := func(w *weighed) bool { return k.counted && w.kind == k.Kind || !k.counted && w.shows }
 	for i := range e.weighed {
@@ -229,7 +230,7 @@ func (e *evidence) see(k VerdictKind) {
 }
 
 // cpuKnown reports whether CPU time was recorded.
-func (e *evidence) cpuKnown() bool { return e.CPU >= 0 || e.cpuOf > 0 }
+func (e *grounds) cpuKnown() bool { return e.CPU >= 0 || e.cpuOf > 0 }
 
 // enough reports whether a part of a time is large enough to be its reason: half or more.
 func enough(part, whole time.Duration) bool { return part*2 >= whole && whole > 0 }
@@ -255,7 +256,7 @@ func verdictOn(s *Stall) Verdict {
 	return e.verdict(*best)
 }
 
-func (e *evidence) verdict(k VerdictKind) Verdict {
+func (e *grounds) verdict(k VerdictKind) Verdict {
 	e.spread = k.spread
 	e.blame(k.Kind)
 	e.see(k)
@@ -269,12 +270,12 @@ func (e *evidence) verdict(k VerdictKind) Verdict {
 }
 
 // parts returns the causes that are worth naming: a tenth of the stall or more.
-func (e *evidence) parts() []Cause {
+func (e *grounds) parts() []Cause {
 	return slices.DeleteFunc(slices.Clone(e.causes), func(c Cause) bool { return c.Nanos*10 < e.Wall })
 }
 
 // explained returns how much of the stall has a cause. Collections are in what they interrupt, too.
-func (e *evidence) explained() time.Duration {
+func (e *grounds) explained() time.Duration {
 	sum := time.Duration(0)
 	for _, c := range e.causes {
 		sum += c.Nanos
@@ -283,13 +284,13 @@ func (e *evidence) explained() time.Duration {
 }
 
 // partsText lists the causes with their shares.
-func (e *evidence) partsText() string {
+func (e *grounds) partsText() string {
 	var parts []string
 	for _, c := range e.parts() {
-		parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
+		parts = append(parts, nameOf(c.Kind)+" "+units.Percent(c.Nanos, e.Wall))
 	}
 	if rest := e.Wall - e.explained(); rest*10 >= e.Wall {
-		parts = append(parts, "not explained "+Percent(rest, e.Wall))
+		parts = append(parts, "not explained "+units.Percent(rest, e.Wall))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -333,7 +334,7 @@ func (s *Stall) cpuIn(m *resolve.Method) (cpu, of time.Duration) {
 }
 
 // where says where the time went.
-func (e *evidence) where() string {
+func (e *grounds) where() string {
 	switch {
 	case e.WallUnknown:
 		text := "it is not known how long it took"
@@ -348,18 +349,18 @@ func (e *evidence) where() string {
 	case e.method == nil:
 		return "most of the time was in no traced method"
 	case e.step == nil:
-		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, Millis(e.took))
+		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, units.Millis(e.took))
 	}
 	self := time.Duration(e.step.Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
 		spread = "time is spread over many methods, the largest part in "
 	}
-	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
+	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, units.Millis(self))
 }
 
 // inPlatform says which method of the platform the program had called.
-func (e *evidence) inPlatform() string {
+func (e *grounds) inPlatform() string {
 	if in := calledPlatform(e.frames); in != "" {
 		return " in " + in
 	}
@@ -367,7 +368,7 @@ func (e *evidence) inPlatform() string {
 }
 
 // explains says how many samples show the cause, and how much of the stall that explains.
-func (e *evidence) explains(k VerdictKind) string {
+func (e *grounds) explains(k VerdictKind) string {
 	c := e.share(k.Kind)
 	if len(e.Samples) == 0 {
 		return "only the thread's state at the threshold shows it"
@@ -384,7 +385,7 @@ func partOf(part, whole time.Duration) string {
 }
 
 // stands says what a verdict stands on, and what is missing.
-func (e *evidence) stands(k VerdictKind) []string {
+func (e *grounds) stands(k VerdictKind) []string {
 	var parts []string
 	if e.lost() && !(e.method == nil && e.mostlyLost()) {
 		parts = append(parts, e.lostText())
@@ -394,11 +395,11 @@ func (e *evidence) stands(k VerdictKind) []string {
 	}
 	switch {
 	case e.CPU >= 0 && e.WallUnknown:
-		parts = append(parts, "CPU "+Millis(e.CPU))
+		parts = append(parts, "CPU "+units.Millis(e.CPU))
 	case e.CPU >= 0:
-		text := fmt.Sprintf("CPU %s", Percent(e.CPU, e.Wall))
+		text := fmt.Sprintf("CPU %s", units.Percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {
-			text += fmt.Sprintf(", in this method %s", Percent(e.cpu, e.cpuOf))
+			text += fmt.Sprintf(", in this method %s", units.Percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
 	case k.cpu:
@@ -407,7 +408,7 @@ func (e *evidence) stands(k VerdictKind) []string {
 	if k.Kind != KindMixed {
 		for _, c := range e.parts() {
 			if c.Kind != k.Kind && !(c.Kind == KindOwnWork && e.CPU >= 0) {
-				parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
+				parts = append(parts, nameOf(c.Kind)+" "+units.Percent(c.Nanos, e.Wall))
 			}
 		}
 	}

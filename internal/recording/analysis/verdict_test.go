@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -27,7 +28,7 @@ func slowIn(self, cpu, gc time.Duration, samples ...StackSample) *Stall {
 		{Method: trace.FirstNamed, Next: 2, Count: 1, End: int64(self)},
 	}}
 	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: samples, State: "unknown",
-		Tree: new(trace.Tree), Names: resolve.NewNames(nil, nil)}
+		Tree: new(evidence.Tree), Names: resolve.NewNames(nil, nil)}
 	s.Names.Named(trace.FirstNamed, "a.B.m")
 	s.Tree.Add(&segment)
 	s.HotPath, s.MostSelf = hotPath(s.Tree, s.Names), mostSelf(s.Tree, s.Names, 5)
@@ -280,17 +281,6 @@ func TestActivityOf(t *testing.T) {
 		if got := foreign.ActivityOf(c.state, strings.Fields(strings.ReplaceAll(c.frames, "Native Method",
 			"Native"))); got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.state, c.frames, got, c.want)
-		}
-	}
-}
-
-func TestMillis(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "0 ms", 3: "0.000003 ms", 1500: "0.002 ms",
-		20 * time.Microsecond:   "0.02 ms",
-		1500 * time.Microsecond: "1.5 ms", 5 * ms: "5 ms", 10*ms +
-			400*time.Microsecond: "10 ms", -2 * ms: "-2 ms", 90 * time.Second: "90000 ms"} {
-		if got := Millis(d); got != want {
-			t.Errorf("%v: %s, want %s", int64(d), got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -44,7 +45,7 @@ func (r *Recording) viewFacts() []Fact {
 	}
 	if r.view != nil && r.view.Fold {
 		all = append(all, Fact{"folded", fmt.Sprintf("calls that took less than %s, or 1/%s of the time before them: "+
-			"neighbours are one event", wholeUnits(r.About().Precision().Nanoseconds()), fold.Thousands(resolutionShare))})
+			"neighbours are one event", wholeUnits(r.About().Precision().Nanoseconds()), units.Thousands(resolutionShare))})
 	}
 	return all
 }

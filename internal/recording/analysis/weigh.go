@@ -42,7 +42,7 @@ func scaled(d time.Duration, part, whole time.Duration) time.Duration {
 // weigh decides how long the stall was spent on what. CPU time goes to samples of a thread that is ready to run first:
 // who waits needs no processor. Own time of a method is exact, so samples that do not show the method with the most own
 // time cannot stand for more than the rest of the stall, and those that show it for no more than its total time.
-func (e *evidence) weigh() {
+func (e *grounds) weigh() {
 	e.cut()
 	e.spend()
 	if e.method != nil {
@@ -74,7 +74,7 @@ func (e *evidence) weigh() {
 }
 
 // onProcessor returns how long the thread was on a processor, as far as that is known.
-func (e *evidence) onProcessor() time.Duration {
+func (e *grounds) onProcessor() time.Duration {
 	if e.CPU >= 0 {
 		return min(e.CPU, e.Wall)
 	}
@@ -82,7 +82,7 @@ func (e *evidence) onProcessor() time.Duration {
 }
 
 // cut sets the time that each sample stands for.
-func (e *evidence) cut() {
+func (e *grounds) cut() {
 	before := time.Duration(0)
 	for i := range e.weighed {
 		w := &e.weighed[i]
@@ -108,7 +108,7 @@ func (e *evidence) cut() {
 // for in most of that time: a server for a connection, a worker of a pool for a task, see [foreign.Idle]. It is 0 if no
 // sample was taken.
 func (s *Stall) Idle() (idle time.Duration, what string) {
-	e := &evidence{Stall: s.running()}
+	e := &grounds{Stall: s.running()}
 	for i := range e.Samples {
 		e.weighed = append(e.weighed, weighed{StackSample: &e.Samples[i]})
 	}
@@ -126,7 +126,7 @@ func (s *Stall) Idle() (idle time.Duration, what string) {
 }
 
 // spend distributes the time that the thread spent off the processor among the samples.
-func (e *evidence) spend() {
+func (e *grounds) spend() {
 	var waited, ready time.Duration
 	for i := range e.weighed {
 		switch w := &e.weighed[i]; w.kind {
@@ -157,7 +157,7 @@ func (e *evidence) spend() {
 }
 
 // limit scales what the samples stand for that show the method with the most own time, or of the others.
-func (e *evidence) limit(shows bool, most time.Duration) {
+func (e *grounds) limit(shows bool, most time.Duration) {
 	sum := time.Duration(0)
 	for _, w := range e.weighed {
 		if w.shows == shows {
@@ -172,7 +172,7 @@ func (e *evidence) limit(shows bool, most time.Duration) {
 }
 
 // kindOf returns what a sample is evidence for that shows an activity.
-func (e *evidence) kindOf(a foreign.Activity) Kind {
+func (e *grounds) kindOf(a foreign.Activity) Kind {
 	for _, k := range causes() {
 		if k.shown != nil && k.shown(e, a) {
 			return k.Kind
@@ -182,7 +182,7 @@ func (e *evidence) kindOf(a foreign.Activity) Kind {
 }
 
 // share returns how long the stall was spent on a cause.
-func (e *evidence) share(kind Kind) Cause {
+func (e *grounds) share(kind Kind) Cause {
 	for _, c := range e.causes {
 		if c.Kind == kind {
 			return c
@@ -193,7 +193,7 @@ func (e *evidence) share(kind Kind) Cause {
 
 // blame chooses the method that a verdict names: the one with the most own time, unless most of the time of the cause
 // was spent elsewhere.
-func (e *evidence) blame(kind Kind) {
+func (e *grounds) blame(kind Kind) {
 	if e.method == nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (e *evidence) blame(kind Kind) {
 }
 
 // blameWaiting looks for the method with the most own time that most samples of the cause show.
-func (e *evidence) blameWaiting(kind Kind) {
+func (e *grounds) blameWaiting(kind Kind) {
 	for i := range e.MostSelf {
 		var all, on time.Duration
 		for _, w := range e.weighed {
@@ -228,7 +228,7 @@ func (e *evidence) blameWaiting(kind Kind) {
 
 // blameRunning takes the time off a method in which samples saw it wait. If more than half of its own time is gone, the
 // method with the most that is left is to blame, or none if more is left in no traced method.
-func (e *evidence) blameRunning() {
+func (e *grounds) blameRunning() {
 	left := make([]time.Duration, len(e.MostSelf))
 	for i := range e.MostSelf {
 		left[i] = time.Duration(e.MostSelf[i].Self)
@@ -254,7 +254,7 @@ func (e *evidence) blameRunning() {
 }
 
 // innermost returns the index of that of the methods with the most own time that is the innermost on a stack, or -1.
-func (e *evidence) innermost(frames []string) int {
+func (e *grounds) innermost(frames []string) int {
 	for _, f := range frames {
 		method := foreign.FrameMethod(f)
 		if i := slices.IndexFunc(e.MostSelf, func(s Step) bool { return s.Method.Identity() == method }); i >= 0 {

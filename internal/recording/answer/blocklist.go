@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -95,9 +96,9 @@ func worth(t *MethodTotal, lossy bool) string {
 	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", analysis.Count(t.Stalls, "stall"))
 	case t.Longest >= longestBlocked.Nanoseconds() && !lossy:
-		return "one call took " + analysis.Millis(time.Duration(t.Longest))
+		return "one call took " + units.Millis(time.Duration(t.Longest))
 	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > meanBlocked.Nanoseconds():
-		return "a call takes " + analysis.Millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
+		return "a call takes " + units.Millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
 	}
 	return ""
 }
@@ -142,10 +143,10 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if b.lossy {
 		fmt.Fprintf(out, "# Records were lost, so these methods are chosen by their counts: the mean call took at most %s. "+
-			"Record\n# again with these rules, and choose again if records are still lost.\n", analysis.Millis(meanBlocked))
+			"Record\n# again with these rules, and choose again if records are still lost.\n", units.Millis(meanBlocked))
 	} else {
 		fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
-			"and none is on the\n# hot path of a stall.\n", analysis.Millis(longestBlocked), analysis.Millis(meanBlocked))
+			"and none is on the\n# hot path of a stall.\n", units.Millis(longestBlocked), units.Millis(meanBlocked))
 	}
 	fmt.Fprintf(out, "#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {
@@ -167,8 +168,8 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 		}
 		t := b.Methods[i]
 		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls,
-			analysis.Millis(time.Duration(t.Self)),
-			analysis.Millis(time.Duration(t.Longest)), b.saving(uint64(t.made)), rule)
+			units.Millis(time.Duration(t.Self)),
+			units.Millis(time.Duration(t.Longest)), b.saving(uint64(t.made)), rule)
 	}
 	return out.Flush()
 }
@@ -179,7 +180,7 @@ func (b *Blocklist) saving(records uint64) string {
 	if b.Nanos > 0 {
 		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
 	}
-	cost := analysis.Millis(time.Duration(records/2) * pairCost)
+	cost := units.Millis(time.Duration(records/2) * pairCost)
 	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", cost, pairCost.Nanoseconds())
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // incidents shows what detectors found.
@@ -80,7 +81,7 @@ func (t *Text) incidentStacks(i *analysis.Incident, r *analysis.Recording) {
 	}
 	for _, s := range shown {
 		fmt.Fprintf(t.w, "  %-9s%s after %s: %s, %s\n", "stack", cmp.Or(s.Thread, "a thread"),
-			analysis.Millis(s.After), s.State, s.Activity)
+			units.Millis(s.After), s.State, s.Activity)
 		writeFrames(t.w, s.Frames)
 	}
 	if n := len(i.Stacks) - len(shown); n > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -13,7 +14,7 @@ import (
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
 	Method resolve.Method `json:"method"`
-	analysis.Sum
+	sums.Sum
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
@@ -69,9 +70,9 @@ func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
 // Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
 // after that.
 func (m *Methods) Connect(o *analysis.Options) {
-	var calls *analysis.Calls
+	var calls *sums.Calls
 	o.Also = func(*analysis.Recording) (trace.Handler, error) {
-		calls = analysis.NewCalls()
+		calls = sums.NewCalls()
 		return calls, nil
 	}
 	stall, end := o.Stall, o.End
@@ -92,11 +93,11 @@ func (m *Methods) Connect(o *analysis.Options) {
 }
 
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *analysis.Calls, r *analysis.Recording) {
+func (m *Methods) add(t *sums.Calls, r *analysis.Recording) {
 	lossy := t.Has(trace.MethodNotRecorded)
 	scale := m.recording(r)
 	t.Graft()
-	t.Take(func(from *analysis.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
+	t.Take(func(from *sums.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
 }
 
 // recording takes over what a recording says of itself, and returns its scale.
@@ -108,7 +109,7 @@ func (m *Methods) recording(r *analysis.Recording) float64 {
 }
 
 // total takes over the sum of a method of a recording.
-func (m *Methods) total(from *analysis.Sum, r *analysis.Recording, scale float64, lossy bool) {
+func (m *Methods) total(from *sums.Sum, r *analysis.Recording, scale float64, lossy bool) {
 	to := m.of(r.Names.Method(from.Method), r.Digest)
 	to.made += float64(from.Records) * scale
 	to.lossy = to.lossy || lossy

@@ -12,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -141,7 +142,7 @@ func TestSuggest(t *testing.T) {
 	recording := &analysis.Recording{Records: 5_040_000, Span: 10 * time.Second, Names: names}
 	scale := methods.recording(recording)
 	call := func(method string, calls uint64, mean, longest time.Duration) {
-		methods.total(&analysis.Sum{Method: trace.Method(id(t, m, method)), Calls: calls, Records: 2 * calls,
+		methods.total(&sums.Sum{Method: trace.Method(id(t, m, method)), Calls: calls, Records: 2 * calls,
 			Total: int64(calls) * mean.Nanoseconds(), Self: int64(calls) * mean.Nanoseconds(),
 			Longest: longest.Nanoseconds()}, recording, scale, false)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -114,8 +114,8 @@ func (s *Screen) look(x *analysis.Stall, idle bool) {
 		}
 		s.seen[key] = seen
 	}
-	if grafted := graft.Of(x.Tree); grafted != x.Tree {
-		for _, sum := range graft.Sums(grafted) {
+	if grafted := evidence.Graft(x.Tree); grafted != x.Tree {
+		for _, sum := range evidence.Sums(grafted) {
 			m := x.Names.Method(sum.Method)
 			share, _ := waitedShare(m, sum.Sampled, sum.Waiting+sum.Blocked, sum.CPU)
 			add(m, time.Duration(sum.Self), time.Duration(float64(sum.Self)*share))
@@ -125,6 +125,14 @@ func (s *Screen) look(x *analysis.Stall, idle bool) {
 	if len(x.Samples) > 0 {
 		for i, waited := range x.Waited() {
 			add(x.MostSelf[i].Method, time.Duration(x.MostSelf[i].Self), waited)
+		}
+		return
+	}
+	switch x.Verdict.Kind {
+	case analysis.KindLock, analysis.KindIO, analysis.KindSleep, analysis.KindWait, analysis.KindDeadlock:
+		// Without a stack, the method with the most own time did what the verdict says.
+		for _, most := range x.MostSelf[:min(1, len(x.MostSelf))] {
+			add(most.Method, time.Duration(most.Self), time.Duration(most.Self))
 		}
 	}
 }

@@ -163,6 +163,23 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// TestWaitedWithoutStack: a method of whose time only the thread's state is known did not run.
+func TestWaitedWithoutStack(t *testing.T) {
+	const start = `
+meta slowMillis=700 clockPeriodMillis=5 records=all
+clock now=0 wall=1700000000000
+thread index=0 name=main main=1
+records thread=0 first=0 list="+10@0 -10@1900"
+stall thread=0 sequence=0 begin=0 wall=1900 cpu=10 first=0 end=2 what="method 10" state=`
+	for state, title := range map[string]string{"WAITING": "methods that waited", "RUNNABLE": "methods that ran"} {
+		got := screenOfTape(t, new(Screen), start+state+"\nend")
+		_, below, _ := strings.Cut(got, title)
+		if !strings.Contains(below, "a.B.main") || strings.Count(got, "methods that") != 1 {
+			t.Errorf("%s:\n%s", state, got)
+		}
+	}
+}
+
 // crowdedTape has 40 stalls without calls on a looper's thread, 40 runs of other threads, 20 incidents, and 60 methods.
 func crowdedTape() string {
 	var b strings.Builder

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // entries returns the lines about stalls and runs, the longest first.
@@ -28,7 +29,7 @@ func (s *Screen) entries() []string {
 	}
 	if s.idle.count > 0 {
 		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s for %s (%s); --idle shows them",
-			analysis.Count(s.idle.count, "wait"), analysis.Short(s.idle.longest), s.idle.awaited,
+			analysis.Count(s.idle.count, "wait"), units.Short(s.idle.longest), s.idle.awaited,
 			s.longest(&s.idle)))
 	}
 	return lines
@@ -39,7 +40,7 @@ func (s *Screen) stallTitle(list []*cause) string {
 	var thresholds []string
 	for _, r := range s.recordings {
 		if t, ok := r.About().SlowThreshold(); ok {
-			thresholds = append(thresholds, analysis.Short(t))
+			thresholds = append(thresholds, units.Short(t))
 		}
 	}
 	slices.Sort(thresholds)
@@ -125,7 +126,7 @@ func (s *Screen) list(title string, all []*cause, most int) []string {
 
 // lines returns the two lines about a cause: how long and why, then where.
 func (s *Screen) lines(c *cause) []string {
-	times := analysis.Short(c.longest)
+	times := units.Short(c.longest)
 	if c.worst.NotCounted == analysis.NotCountedUnknown {
 		times = "?"
 	}
@@ -137,7 +138,7 @@ func (s *Screen) lines(c *cause) []string {
 	indent := len([]rune(begin))
 	where := s.longest(c)
 	if c.count > 1 {
-		where += ", in all " + analysis.Short(c.total)
+		where += ", in all " + units.Short(c.total)
 	}
 	if c.what != "" {
 		where += ": " + c.what

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // head says what the recordings are, how whole they are, what recording cost, on which machine, and what is not to be
@@ -71,7 +71,7 @@ func field(name, text string) string { return fmt.Sprintf("  %-10s%s", name, tex
 func (s *Screen) titles() []string {
 	if len(s.recordings) == 1 {
 		r := s.recordings[0]
-		title := strings.Join(slices.Concat(whose(r), []string{analysis.Short(r.Span)}, howExact(r)), ", ")
+		title := strings.Join(slices.Concat(whose(r), []string{units.Short(r.Span)}, howExact(r)), ", ")
 		return append([]string{r.Name + ": " + title}, wholeness(r)...)
 	}
 	lines, complete := []string{""}, 0
@@ -87,7 +87,7 @@ func (s *Screen) titles() []string {
 		}
 	}
 	lines[0] = fmt.Sprintf("%s of %s in all; no call is missing from %d of them", analysis.Count(len(s.recordings),
-		"recording"), analysis.Short(span), complete)
+		"recording"), units.Short(span), complete)
 	return lines
 }
 
@@ -117,11 +117,11 @@ func (s *Screen) cost() string {
 	if records == 0 {
 		return ""
 	}
-	text := analysis.Several(records, "record", "s")
+	text := units.Several(records, "record", "s")
 	if samples > 0 {
 		text += fmt.Sprintf("; %s of %s (%s) were taken in tracegen's own code, which is left out",
-			fold.Thousands(tool), analysis.Several(samples, "stack", "s"),
-			analysis.Percent(time.Duration(tool), time.Duration(samples)))
+			units.Thousands(tool), units.Several(samples, "stack", "s"),
+			units.Percent(time.Duration(tool), time.Duration(samples)))
 	}
 	return text
 }

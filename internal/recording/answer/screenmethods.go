@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // ranked is a method with its own time, apart by what its threads did. Both are estimated by samples: those that were
@@ -83,7 +82,7 @@ func (s *Screen) table(title string, all []ranked, took func(ranked) int64, most
 	lines := []string{fmt.Sprintf("%15s %6s %12s %12s %8s  %s", "own time", "share", "total", "calls", "samples", title)}
 	for _, m := range list[:min(most, len(list))] {
 		lines = append(lines, fmt.Sprintf("%15s %6s %12s %12s %8s  %s", m.ownTime(took(m)),
-			analysis.Percent(time.Duration(took(m)), time.Duration(sum)), m.short(m.Total),
+			units.Percent(time.Duration(took(m)), time.Duration(sum)), m.short(m.Total),
 			unlessZero(m.Calls), unlessZero(uint64(m.Estimate.Samples)), m.name()))
 	}
 	return lines
@@ -99,11 +98,11 @@ func (m ranked) ownTime(part int64) string {
 	if off <= 0 {
 		return m.short(part)
 	}
-	return m.marked(analysis.PlusMinus(part, part-off, part+off))
+	return m.marked(units.PlusMinus(part, part-off, part+off))
 }
 
 // short returns a time with the digits that matter.
-func (m ranked) short(nanos int64) string { return m.marked(analysis.Short(time.Duration(nanos))) }
+func (m ranked) short(nanos int64) string { return m.marked(units.Short(time.Duration(nanos))) }
 
 // marked returns a time with ≥ before it if it may be greater in truth.
 func (m ranked) marked(text string) string {
@@ -129,5 +128,5 @@ func unlessZero(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fold.Thousands(n)
+	return units.Thousands(n)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/sums"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // WriteTable writes the methods as a table for people, at most top of them, 0 for all.
@@ -43,7 +45,7 @@ func writeCompleteness(w io.Writer, list []*analysis.Recording) {
 
 // atLeast returns a time of a method, with ≥ before it if it may be greater in truth.
 func (t *MethodTotal) atLeast(nanos int64) string {
-	text := analysis.Millis(time.Duration(nanos))
+	text := units.Millis(time.Duration(nanos))
 	if t.lossy {
 		return "≥ " + text
 	}
@@ -54,7 +56,7 @@ func leftOutText(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%s left out]", analysis.Several(n, "call", "s"))
+	return fmt.Sprintf("  [%s left out]", units.Several(n, "call", "s"))
 }
 
 func markedText(n uint64) string {
@@ -65,7 +67,7 @@ func markedText(n uint64) string {
 }
 
 // callsText returns how many calls there were; "-" if only samples show them.
-func callsText(t *analysis.Sum) string {
+func callsText(t *sums.Sum) string {
 	if t.Calls == 0 && t.Estimate.Samples > 0 {
 		return "-"
 	}
@@ -73,7 +75,7 @@ func callsText(t *analysis.Sum) string {
 }
 
 // restsText says what the times of a method rest on, if it is not records alone.
-func restsText(t *analysis.Sum) string {
+func restsText(t *sums.Sum) string {
 	if text := t.Rests(); text != "" {
 		return "  [" + text + "]"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -79,7 +80,7 @@ func whose(r *analysis.Recording) []string {
 func howExact(r *analysis.Recording) []string {
 	var parts []string
 	if r.HasCalls() {
-		parts = append(parts, "times of methods ± "+analysis.Millis(r.Precision))
+		parts = append(parts, "times of methods ± "+units.Millis(r.Precision))
 	}
 	switch {
 	case r.Resolved:
@@ -132,17 +133,17 @@ func (t *Text) Stall(s *analysis.Stall) error {
 func timesOf(s *analysis.Stall) string {
 	parts := []string{"wall " + s.Duration("")}
 	if s.Suspended > 0 {
-		parts = append(parts, "not running "+analysis.Millis(s.Suspended))
+		parts = append(parts, "not running "+units.Millis(s.Suspended))
 	}
 	if s.CPU >= 0 && s.WallUnknown {
-		parts = append(parts, "CPU "+analysis.Millis(s.CPU))
+		parts = append(parts, "CPU "+units.Millis(s.CPU))
 	} else if s.CPU >= 0 {
-		parts = append(parts, fmt.Sprintf("CPU %s (%s)", analysis.Millis(s.CPU), analysis.Percent(s.CPU, s.Ran)))
+		parts = append(parts, fmt.Sprintf("CPU %s (%s)", units.Millis(s.CPU), units.Percent(s.CPU, s.Ran)))
 	} else {
 		parts = append(parts, "CPU not recorded")
 	}
 	if s.GC >= 0 {
-		parts = append(parts, fmt.Sprintf("garbage collection %s (%d)", analysis.Millis(s.GC), s.GCCount))
+		parts = append(parts, fmt.Sprintf("garbage collection %s (%d)", units.Millis(s.GC), s.GCCount))
 	} else {
 		parts = append(parts, "garbage collection not recorded")
 	}
@@ -185,11 +186,11 @@ func (t *Text) steps(name string, steps []analysis.Step, s *analysis.Stall, nest
 			marked = fmt.Sprintf("  [%d repaired]", step.Marked)
 		}
 		if step.Estimated > 0 {
-			marked += fmt.Sprintf("  [estimated %s, %s]", analysis.Millis(time.Duration(step.Estimated)),
-				analysis.Several(uint64(step.Samples), "sample", "s"))
+			marked += fmt.Sprintf("  [estimated %s, %s]", units.Millis(time.Duration(step.Estimated)),
+				units.Several(uint64(step.Samples), "sample", "s"))
 		}
-		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", analysis.Millis(time.Duration(step.Total)),
-			analysis.Millis(time.Duration(step.Self)),
+		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", units.Millis(time.Duration(step.Total)),
+			units.Millis(time.Duration(step.Self)),
 			step.Calls, strings.Repeat(" ", indent), step.Method, marked)
 	}
 }
@@ -236,13 +237,13 @@ func (t *Text) stacks(name string, samples []analysis.StackSample) {
 		}
 		l, more := &samples[i], ""
 		if n > 1 {
-			more = fmt.Sprintf(", and in %s until %s", analysis.Count(n-1, "more sample"), analysis.Millis(samples[i+n-1].After))
+			more = fmt.Sprintf(", and in %s until %s", analysis.Count(n-1, "more sample"), units.Millis(samples[i+n-1].After))
 		}
 		if shown++; shown > shownStacks {
 			fmt.Fprintf(t.w, "  %-9s%s more\n", "", analysis.Count(len(samples)-i, "sample"))
 			return
 		}
-		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, analysis.Millis(l.After), more, l.State, l.Activity)
+		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, units.Millis(l.After), more, l.State, l.Activity)
 		writeFrames(t.w, l.Frames)
 		i += n
 	}
@@ -261,7 +262,7 @@ func (t *Text) before(s *analysis.Stall) {
 	list := s.Before[max(0, len(s.Before)-shownPast):]
 	fmt.Fprintf(t.w, "  %-9sthe last %d of %d:\n", "before", len(list), len(s.Before))
 	for _, p := range list {
-		fmt.Fprintf(t.w, "             %s ago for %s\n", analysis.Millis(p.Ago), p)
+		fmt.Fprintf(t.w, "             %s ago for %s\n", units.Millis(p.Ago), p)
 	}
 }
 
@@ -320,7 +321,7 @@ func (t *Text) exit(s *analysis.Stall) {
 func (t *Text) machine(s *analysis.Stall) {
 	for k := range s.Machine {
 		m := &s.Machine[k]
-		fmt.Fprintf(t.w, "  %-9safter %s: %s\n", "machine", analysis.Millis(m.After), m)
+		fmt.Fprintf(t.w, "  %-9safter %s: %s\n", "machine", units.Millis(m.After), m)
 	}
 }
 
@@ -336,7 +337,7 @@ func kindText(s *analysis.Stall) string {
 		return ""
 	}
 	if s.Threshold > 0 {
-		text += ", which is a stall from " + analysis.Millis(s.Threshold) + " on"
+		text += ", which is a stall from " + units.Millis(s.Threshold) + " on"
 	}
 	return text
 }

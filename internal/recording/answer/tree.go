@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/sums"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -36,8 +39,8 @@ func WriteTrees(o *analysis.Options, w io.Writer, least Least) {
 
 // treeOf merges the calls of one recording by path, with what its samples show.
 type treeOf struct {
-	trace.Tree
-	analysis.Paths
+	evidence.Tree
+	sums.Paths
 }
 
 // Segment implements [trace.Handler].
@@ -57,7 +60,7 @@ func (t *treeOf) graft() {
 		method    trace.Method
 		estimated bool
 	}
-	t.Tree = trace.Tree{Nodes: []trace.Node{{}}}
+	t.Tree = evidence.Tree{Nodes: []evidence.Node{{}}}
 	index := map[key]int32{}
 	for _, of := range list {
 		at := make([]int32, len(of.Tree.Nodes))
@@ -69,13 +72,13 @@ func (t *treeOf) graft() {
 				if !known {
 					k = int32(len(t.Nodes))
 					index[where] = k
-					t.Nodes = append(t.Nodes, trace.Node{Method: n.Method, Parent: where.parent,
+					t.Nodes = append(t.Nodes, evidence.Node{Method: n.Method, Parent: where.parent,
 						Sibling: t.Nodes[where.parent].Child})
 					t.Nodes[where.parent].Child = k
 				}
 				at[i] = k
 			}
-			analysis.AddTo(&t.Nodes[at[i]], n)
+			sums.AddTo(&t.Nodes[at[i]], n)
 		}
 	}
 }
@@ -102,7 +105,7 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 	}
 	whole := t.Nodes[0].Total
 	limit := max(least.Nanos, int64(least.Share*float64(whole)))
-	millis := func(nanos int64) string { return analysis.Millis(time.Duration(nanos)) }
+	millis := func(nanos int64) string { return units.Millis(time.Duration(nanos)) }
 	for left := [][]int32{t.below(0, r.Names)}; len(left) > 0; {
 		depth := len(left) - 1
 		if len(left[depth]) == 0 {
@@ -120,9 +123,9 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 			left[depth] = nil
 			continue
 		}
-		sum := analysis.SumOf(n)
+		sum := sums.SumOf(n)
 		fmt.Fprintf(b, "%12s %12s %7s %10s  %s%s%s%s\n", millis(n.Total), millis(n.Self),
-			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
+			units.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
 			r.Names.Method(n.Method), markedText(n.Marked), restsText(&sum))
 		below := t.below(left[depth][0], r.Names)
 		left[depth] = left[depth][1:]

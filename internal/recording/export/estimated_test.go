@@ -13,8 +13,8 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/answer"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/export"
-	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -111,13 +111,13 @@ func sampledContent(seed uint64) (content, []*trace.Segment) {
 func graftedMeasures(segments []*trace.Segment, estimatedName func(string) string) map[method]measure {
 	all := map[method]measure{}
 	for thread, label := range sampledThreads {
-		var tree trace.Tree
+		var tree evidence.Tree
 		for _, s := range segments {
 			if int(s.Thread) == thread {
 				tree.Add(s)
 			}
 		}
-		nodes := graft.Of(&tree).Nodes
+		nodes := evidence.Graft(&tree).Nodes
 		paths := make([][]string, len(nodes))
 		for k := 1; k < len(nodes); k++ {
 			n := &nodes[k]

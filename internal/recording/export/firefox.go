@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -168,11 +169,11 @@ func (f *firefox) grafted(r *recording, g *grafted) {
 	to := newFoxThread(r, g.thread.Label+mergedName, r.nextTID(), false)
 	f.threads, f.estimated = append(f.threads, to), true
 	open := []int32{-1}
-	g.layOut(func(n *trace.Node, at int64) {
+	g.layOut(func(n *evidence.Node, at int64) {
 		k := to.paths.below(open[len(open)-1], f.methods.node(r, n))
 		open = append(open, k)
 		to.add(uint64(k+1)<<1|1, at)
-	}, func(_ *trace.Node, at int64) {
+	}, func(_ *evidence.Node, at int64) {
 		open = open[:len(open)-1]
 		to.add(uint64(open[len(open)-1]+1)<<1, at)
 	})

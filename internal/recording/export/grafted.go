@@ -1,13 +1,13 @@
 package export
 
 import (
-	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 )
 
 // grafted has the calls of a thread, merged by path and divided among what samples show.
 type grafted struct {
-	*analysis.ThreadPaths
+	*sums.ThreadPaths
 	thread *thread
 }
 
@@ -27,7 +27,7 @@ const mergedName = ": with estimated calls, merged"
 
 // layOut calls enter and leave for each node of the tree but the root, with times at which nothing overlaps: what a
 // call calls comes first in it, then its own time. Formats that have calls in the order of time show merged ones so.
-func (g *grafted) layOut(enter, leave func(n *trace.Node, at int64)) {
+func (g *grafted) layOut(enter, leave func(n *evidence.Node, at int64)) {
 	nodes := g.Tree.Nodes
 	if len(nodes) == 0 {
 		return
@@ -60,7 +60,7 @@ func (g *grafted) layOut(enter, leave func(n *trace.Node, at int64)) {
 }
 
 // nodeFacts is what is to be said of a node of a grafted tree beside its name and times.
-func nodeFacts(n *trace.Node) []fact {
+func nodeFacts(n *evidence.Node) []fact {
 	var all []fact
 	if n.Calls > 0 {
 		all = append(all, fact{"calls", n.Calls})

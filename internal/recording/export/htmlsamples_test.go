@@ -8,13 +8,13 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/export"
-	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // mainTree is a [trace.Handler] that merges what the main thread did.
-type mainTree struct{ trace.Tree }
+type mainTree struct{ evidence.Tree }
 
 func (m *mainTree) Chunk(trace.Chunk) error          { return nil }
 func (m *mainTree) Named(trace.Method, string) error { return nil }
@@ -25,7 +25,7 @@ func (m *mainTree) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// TestPageSamplesAsGraft: the page divides the own time of calls as package graft does, with the same bounds.
+// TestPageSamplesAsGraft: the page divides the own time of calls as package evidence does, with the same bounds.
 func TestPageSamplesAsGraft(t *testing.T) {
 	var m mainTree
 	if err := new(demo).Replay(&m); err != nil {
@@ -47,9 +47,9 @@ func TestPageSamplesAsGraft(t *testing.T) {
 	unmarshal(t, got[0].(string), func(r row) { rows[r.Name] = r })
 	names := map[trace.Method]string{demoSort: "java.util.TimSort.sort", demoRead: "java.io.FileInputStream.readBytes",
 		trace.MethodDispatch: "android.os.Handler.dispatchMessage"}
-	grafted := graft.Of(&m.Tree)
-	sums := graft.Sums(grafted)
-	graft.Bound(sums, &m.Tree, grafted)
+	grafted := evidence.Graft(&m.Tree)
+	sums := evidence.Sums(grafted)
+	evidence.Bound(sums, &m.Tree, grafted)
 	for _, s := range sums {
 		name := names[s.Method]
 		if name == "" {

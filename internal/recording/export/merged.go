@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -84,7 +85,7 @@ func (m *merged) graft(r *recording, g *grafted) {
 }
 
 // childOf returns the node of a method below another node.
-func childOf(t *trace.Tree, node int32, method trace.Method) int32 {
+func childOf(t *evidence.Tree, node int32, method trace.Method) int32 {
 	k := t.Nodes[node].Child
 	for k != 0 && t.Nodes[k].Method != method {
 		k = t.Nodes[k].Sibling
@@ -93,7 +94,7 @@ func childOf(t *trace.Tree, node int32, method trace.Method) int32 {
 }
 
 // pathsOf returns the paths of each node of a tree: those that differ in marks are several.
-func (m *merged) pathsOf(r *recording, root int32, t *trace.Tree) [][]int32 {
+func (m *merged) pathsOf(r *recording, root int32, t *evidence.Tree) [][]int32 {
 	type child struct {
 		node  int32
 		label string

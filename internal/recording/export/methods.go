@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -60,7 +61,7 @@ func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
 }
 
 // node returns the number of the method of a node of a grafted tree.
-func (f *methods) node(r *recording, n *trace.Node) int32 {
+func (f *methods) node(r *recording, n *evidence.Node) int32 {
 	return f.find(r, methodKey{n.Method, 0, n.Grafted.Estimated})
 }
 

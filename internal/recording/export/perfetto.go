@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -327,7 +328,7 @@ func (p *perfetto) slice(e *event, track, category uint64) error {
 // grafted writes the merged calls of a thread, with those that only samples show, on a track of their own.
 func (p *perfetto) grafted(r *recording, g *grafted) {
 	track := p.child(p.threads[g.thread].calls, "with estimated calls, merged")
-	g.layOut(func(n *trace.Node, at int64) {
+	g.layOut(func(n *evidence.Node, at int64) {
 		k := p.methods.node(r, n)
 		category := uint64(categoryMerged)
 		if n.Grafted.Estimated {
@@ -337,7 +338,7 @@ func (p *perfetto) grafted(r *recording, g *grafted) {
 		p.inner = number(number(p.inner, eventNameIID, uint64(k)+1), eventCategory, category)
 		p.annotate(nodeFacts(n))
 		p.emit(at, append(p.mergedCategories(), p.intern()...))
-	}, func(_ *trace.Node, at int64) {
+	}, func(_ *evidence.Node, at int64) {
 		p.trackEvent(sliceEnd, track)
 		p.emit(at, nil)
 	})

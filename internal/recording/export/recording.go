@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -20,7 +21,7 @@ type recording struct {
 	main    bool  // one of the threads that the exporter has is the main thread
 
 	moved uint64 // segments that were put behind the one before
-	paths analysis.Paths
+	paths sums.Paths
 }
 
 // process is what to call the recording among others.

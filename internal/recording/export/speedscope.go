@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -94,9 +95,9 @@ func (s *speedscope) end(r *recording) error {
 	s.facts = append(s.facts, object(r.facts()))
 	for _, g := range r.grafted() {
 		p := &timeline{name: clean(g.thread.Label) + " of " + clean(r.process()) + mergedName}
-		step := func(n *trace.Node) uint64 { return uint64(s.methods.node(r, n)) << 2 }
-		g.layOut(func(n *trace.Node, at int64) { p.add(step(n), at) },
-			func(n *trace.Node, at int64) { p.add(step(n)|1, at) })
+		step := func(n *evidence.Node) uint64 { return uint64(s.methods.node(r, n)) << 2 }
+		g.layOut(func(n *evidence.Node, at int64) { p.add(step(n), at) },
+			func(n *evidence.Node, at int64) { p.add(step(n)|1, at) })
 		s.profiles = append(s.profiles, p)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -444,7 +445,7 @@ func (f *Folder) label(calls uint64) (trace.Method, error) {
 			unit *= 10
 		}
 		calls -= calls % unit
-		name = "over " + Thousands(calls)
+		name = "over " + units.Thousands(calls)
 	}
 	m, ok := f.labels[calls]
 	if ok {
@@ -453,15 +454,6 @@ func (f *Folder) label(calls uint64) (trace.Method, error) {
 	m = firstFolded + trace.Method(len(f.labels))
 	f.labels[calls] = m
 	return m, f.named(m, name+" calls of several methods")
-}
-
-// Thousands returns a number with commas between groups of three digits.
-func Thousands(n uint64) string {
-	text := strconv.FormatUint(n, 10)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }
 
 // methods says whether calls are of several methods.

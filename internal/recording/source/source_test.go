@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle/golden"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -271,7 +272,7 @@ func TestLines(t *testing.T) {
 // treeHandler merges all calls.
 type treeHandler struct {
 	balance
-	tree trace.Tree
+	tree evidence.Tree
 }
 
 func (h *treeHandler) Segment(s *trace.Segment) error {

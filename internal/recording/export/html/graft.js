@@ -1,6 +1,6 @@
 "use strict";
 
-// Samples joined with calls, as package graft of the program does it. A sample shows which calls were open at one
+// Samples joined with calls, as package evidence of the program does it. A sample shows which calls were open at one
 // moment, recorded ones and others below or between them: these are estimated calls. The own time of recorded calls is
 // divided among the paths that their samples show; sums do not change.
 

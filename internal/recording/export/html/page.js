@@ -398,7 +398,7 @@ class Page {
     if (this.time !== "cpu" || !this.tree) return this.tree;
     if (!this.tree.cpu) {
       this.tree.cpu = cpuTree(this.tree);
-      const ran = (samples) => samples.reduce((sum, s) => sum + cpuOf(s), 0);
+      const ran = (samples) => (samples || []).reduce((sum, s) => sum + cpuOf(s), 0);
       this.tree.cpu.all = this.scoped().reduce((sum, c) => sum + ran(c.samples), 0);
     }
     return this.tree.cpu;

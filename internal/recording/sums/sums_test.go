@@ -1,4 +1,4 @@
-package analysis
+package sums
 
 import (
 	"math/rand/v2"
@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -83,7 +82,7 @@ func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 3))
 	for range 200 {
 		var calls Sums
-		var tree trace.Tree
+		var tree evidence.Tree
 		for range 1 + rnd.IntN(5) {
 			s := madeSegment(rnd)
 			tree.Add(s)
@@ -92,7 +91,7 @@ func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 			}
 		}
 		var want []Sum
-		for _, m := range graft.Sums(&tree) {
+		for _, m := range evidence.Sums(&tree) {
 			want = append(want, Sum{Method: m.Method, Calls: m.Calls, Total: m.Total, Self: m.Self})
 		}
 		byMethod := cmpopts.SortSlices(func(a, b Sum) bool { return a.Method < b.Method })
@@ -100,27 +99,5 @@ func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 		if diff := cmp.Diff(want, sumsOf(&calls), byMethod, ignored); diff != "" {
 			t.Fatal(diff)
 		}
-	}
-}
-
-// TestOwnTimeOfMethodsThatAreOff: the own time of a stall is that of the program's methods. One that was switched off
-// has what samples show of it; libraries have none, as their callers are to blame.
-func TestOwnTimeOfMethodsThatAreOff(t *testing.T) {
-	const off, library = 2, trace.FirstNamed
-	s := &trace.Segment{End: 1000, Calls: []trace.Call{{Method: 1, Parent: -1, Next: 1, Count: 1, End: 1000}}}
-	for k := range 10 {
-		sample := trace.Sample{Nanos: int64(k) * 100, Weight: 100, State: 2, CPU: -1}
-		if k < 8 {
-			sample.Below = []trace.Method{library, off, library}
-		}
-		s.Samples = append(s.Samples, sample)
-	}
-	var tree trace.Tree
-	tree.Add(s)
-	names := resolve.NewNames(nil, nil)
-	steps := mostSelf(&tree, names, 5)
-	if len(steps) != 2 || steps[0].Method.Name != "#2" || steps[0].Self != 800 || steps[0].Estimated != 800 ||
-		steps[0].Samples == 0 || steps[1].Self != 200 || steps[1].Estimated != 0 {
-		t.Errorf("%+v", steps)
 	}
 }

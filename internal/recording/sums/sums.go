@@ -1,4 +1,6 @@
-package analysis
+// Package sums sums up the times of calls by method, and merges calls by path, of one recording: recorded calls, and
+// those that its samples show. Tables, trees, exports, and comparisons get their times from here, so that all agree.
+package sums
 
 import (
 	"fmt"
@@ -6,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -59,11 +62,11 @@ func (t *Sum) Rests() string {
 	if e.Samples == 0 {
 		return ""
 	}
-	text := "self " + PlusMinus(t.Self, e.SelfLow, e.SelfHigh)
+	text := "self " + units.PlusMinus(t.Self, e.SelfLow, e.SelfHigh)
 	if e.Total > 0 && t.Total != t.Self {
-		text += ", total " + PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
+		text += ", total " + units.PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
 	}
-	text += ", " + Several(uint64(e.Samples), "sample", "s")
+	text += ", " + units.Several(uint64(e.Samples), "sample", "s")
 	if e.Total > 0 && e.Total == t.Total {
 		text += ", estimated"
 	} else if e.Total > 0 {
@@ -84,7 +87,7 @@ func (t *Sum) Rests() string {
 	return text
 }
 
-func millis(nanos int64) string { return Millis(time.Duration(nanos)) }
+func millis(nanos int64) string { return units.Millis(time.Duration(nanos)) }
 
 // Add adds another sum of the same method. Errors of estimates are independent of each other, so that their squares
 // are added.
@@ -242,7 +245,7 @@ func (t *Sum) count(c *trace.Call, kind trace.SegmentKind) {
 }
 
 // estimateOf returns what samples say of a method.
-func estimateOf(m *graft.Sum) Estimate {
+func estimateOf(m *evidence.Sum) Estimate {
 	if m.Samples == 0 {
 		return Estimate{}
 	}
@@ -252,7 +255,7 @@ func estimateOf(m *graft.Sum) Estimate {
 }
 
 // SumOf returns the sum of the calls of a node, which may be of a grafted tree.
-func SumOf(n *trace.Node) Sum {
+func SumOf(n *evidence.Node) Sum {
 	s := Sum{Method: n.Method, Calls: n.Calls, Marked: n.Marked, Total: n.Total, Self: n.Self, Longest: n.Longest}
 	g := &n.Grafted
 	if g.Samples == 0 {
@@ -268,12 +271,12 @@ func SumOf(n *trace.Node) Sum {
 }
 
 // AddTo adds the calls of a node to those of another one, which is of the same path of another thread.
-func AddTo(to, n *trace.Node) {
+func AddTo(to, n *evidence.Node) {
 	s, o := SumOf(to), SumOf(n)
 	s.Add(&o)
 	to.Calls, to.Marked, to.Total, to.Self, to.Longest = s.Calls, s.Marked, s.Total, s.Self, s.Longest
 	e := &s.Estimate
-	to.Grafted = trace.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
+	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
 		TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting, Blocked: e.Blocked,
 		CPU: e.CPU}
 }
@@ -310,14 +313,14 @@ func (s *Calls) Graft() {
 		return
 	}
 	for _, t := range list {
-		for _, m := range graft.Sums(t.Recorded) {
+		for _, m := range evidence.Sums(t.Recorded) {
 			sum := &s.list[s.of(m.Method)]
 			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
 		}
 	}
 	for _, t := range list {
-		sums := graft.Sums(t.Tree)
-		graft.Bound(sums, t.Recorded, t.Tree)
+		sums := evidence.Sums(t.Tree)
+		evidence.Bound(sums, t.Recorded, t.Tree)
 		for _, m := range sums {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}

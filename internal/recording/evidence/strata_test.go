@@ -1,4 +1,4 @@
-package graft
+package evidence
 
 import (
 	"math/rand/v2"
@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// TestBoundsByMethodHold: a method that was switched off has some of the own time of three recorded methods, one of which
-// has few samples. The bounds hold in 95 % of all recordings, also for what is left to the recorded ones.
+// TestBoundsByMethodHold: a method that was switched off has some of the own time of three recorded methods, one of
+// which has few samples. The bounds hold in 95 % of all recordings, also for what is left to the recorded ones.
 func TestBoundsByMethodHold(t *testing.T) {
 	const off = 10
 	whole := [...]int64{5e9, 2e9, 3e8}
@@ -22,7 +22,7 @@ func TestBoundsByMethodHold(t *testing.T) {
 	const trials = 2000
 	held := map[trace.Method]int{}
 	for range trials {
-		var tree trace.Tree
+		var tree Tree
 		now := int64(0)
 		for k, w := range whole {
 			s := &trace.Segment{Begin: now, End: now + w, Calls: []trace.Call{{Method: trace.Method(k + 1), Parent: -1,
@@ -37,7 +37,7 @@ func TestBoundsByMethodHold(t *testing.T) {
 			tree.Add(s)
 			now += w
 		}
-		grafted := Of(&tree)
+		grafted := Graft(&tree)
 		sums := Sums(grafted)
 		Bound(sums, &tree, grafted)
 		for _, m := range sums {

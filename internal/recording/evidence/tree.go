@@ -1,14 +1,16 @@
-package trace
+package evidence
 
 import (
 	"slices"
 	"sort"
+
+	"github.com/tracegen/tracegen/trace"
 )
 
 // Node is all calls of a method that were reached the same way.
 type Node struct {
 	// Method is the called method.
-	Method Method
+	Method trace.Method
 	// Parent, Child and Sibling are indices into [Tree.Nodes]: of the caller, of the first that it calls, and of
 	// the next that its caller calls, in the order of their first calls; 0, the root, stands for none.
 	Parent, Child, Sibling int32
@@ -17,14 +19,14 @@ type Node struct {
 	// Total is their time in nanoseconds, Self what of it was spent in no call below; Longest is the longest
 	// one's time.
 	Total, Self, Longest int64
-	// Marked is how many of the calls have any mark but [MarkResumed] and [MarkSuspended].
+	// Marked is how many of the calls have any mark but [trace.MarkResumed] and [trace.MarkSuspended].
 	Marked uint64
 
 	// Grafted is what samples say of it; the zero value in a tree of recorded calls alone.
 	Grafted Grafted
 }
 
-// Grafted is what samples say of a node of a tree that joins recorded calls with samples: package graft makes it.
+// Grafted is what samples say of a node of a tree that joins recorded calls with samples: [Graft] makes it.
 type Grafted struct {
 	// Estimated is set if its path is known from samples alone: its times are estimated, and its Calls are 0.
 	Estimated bool
@@ -55,7 +57,7 @@ type Tree struct {
 }
 
 // Add adds the calls of a segment, and its samples.
-func (t *Tree) Add(s *Segment) {
+func (t *Tree) Add(s *trace.Segment) {
 	if len(t.Nodes) == 0 {
 		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
 	}
@@ -78,10 +80,10 @@ func (t *Tree) Add(s *Segment) {
 		n.Total += d
 		n.Self += d
 		n.Longest = max(n.Longest, d)
-		if c.Marks&MarkResumed == 0 {
+		if c.Marks&trace.MarkResumed == 0 {
 			n.Calls += uint64(c.Count)
 		}
-		if c.Marks&^(MarkResumed|MarkSuspended) != 0 {
+		if c.Marks&^(trace.MarkResumed|trace.MarkSuspended) != 0 {
 			n.Marked++
 		}
 		if parent == 0 {
@@ -94,10 +96,10 @@ func (t *Tree) Add(s *Segment) {
 }
 
 // pathTo returns what identifies the node of a method below parent.
-func pathTo(parent int32, m Method) uint64 { return uint64(uint32(parent))<<32 | uint64(m) }
+func pathTo(parent int32, m trace.Method) uint64 { return uint64(uint32(parent))<<32 | uint64(m) }
 
 // below returns the node of a method below parent, which is made if it is new.
-func (t *Tree) below(parent int32, m Method) int32 {
+func (t *Tree) below(parent int32, m trace.Method) int32 {
 	k, known := t.path[pathTo(parent, m)]
 	if !known {
 		k = int32(len(t.Nodes))

@@ -1,7 +1,4 @@
-// Package graft joins calls and samples: it divides the own time of recorded calls among the calls that the samples of
-// that time show below them, or between them and their callers. Sums never change: what an estimated call gets is taken
-// off the own time of a recorded one.
-package graft
+package evidence
 
 import (
 	"cmp"
@@ -12,19 +9,19 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Of returns the tree with what its samples show: a tree of its own in which a node with [trace.Grafted.Estimated] is a
+// Graft returns the tree with what its samples show: a tree of its own in which a node with [Grafted.Estimated] is a
 // call that only samples show. A node may have a recorded and an estimated child of the same method. It returns t
 // itself if that has no samples.
 //
 // The own time of a node is divided among the paths that the samples show that fell in it, by their weights. A node
 // without samples is divided as all nodes of its method together. A recorded call that samples show in estimated calls
 // is in these with the same share of its time as of its samples.
-func Of(t *trace.Tree) *trace.Tree {
+func Graft(t *Tree) *Tree {
 	if len(t.Samples.Below) == 0 || len(t.Nodes) < 2 {
 		return t
 	}
 	g := newGrafter(t)
-	g.out = append(g.out, node{Node: trace.Node{Total: t.Nodes[0].Total}, from: 0})
+	g.out = append(g.out, node{Node: Node{Total: t.Nodes[0].Total}, from: 0})
 	g.out[0].Grafted.Samples = int(g.under[0].effective())
 	g.places[0] = []place{{0, 1}}
 	for k := int32(1); int(k) < len(t.Nodes); k++ {
@@ -35,7 +32,7 @@ func Of(t *trace.Tree) *trace.Tree {
 }
 
 // weight is how much samples say.
-type weight struct{ trace.SampleWeight }
+type weight struct{ SampleWeight }
 
 // effective returns how many equally long samples say as much.
 func (w weight) effective() float64 {
@@ -54,19 +51,19 @@ type place struct {
 // shown are the samples that are divided alike, those of a node or of all nodes of a method.
 type shown struct {
 	weight
-	list []trace.SamplesBelow // with a known path
-	next float64              // where the next node without samples begins in them, from 0 to 1
+	list []SamplesBelow // with a known path
+	next float64        // where the next node without samples begins in them, from 0 to 1
 }
 
 // outside are the calls that samples show between a node and its caller.
 type outside struct {
 	all  weight // of all samples that show both
-	list []trace.SamplesBetween
+	list []SamplesBetween
 }
 
 // node is a node of the grafted tree.
 type node struct {
-	trace.Node
+	Node
 	from     int32 // the node of the recorded tree; of an estimated node that of the recorded call around it
 	hidden   int64 // time in calls that the recorded tree leaves out
 	samples  int   // samples of the node itself and in estimated calls below it
@@ -84,7 +81,7 @@ type key struct {
 
 // grafter makes a grafted tree.
 type grafter struct {
-	from    *trace.Tree
+	from    *Tree
 	own     []shown   // by node: the samples that fell in it
 	under   []weight  // by node: all samples in it and below
 	outside []outside // by node
@@ -103,14 +100,14 @@ const (
 	maxPlaces = 4
 )
 
-func newGrafter(t *trace.Tree) *grafter {
+func newGrafter(t *Tree) *grafter {
 	n := len(t.Nodes)
 	g := &grafter{from: t, own: make([]shown, n), under: make([]weight, n), outside: make([]outside, n),
 		pool: map[trace.Method]*shown{}, edges: map[[2]trace.Method]*outside{}, places: make([][]place, n),
 		index: map[key]int32{}, least: max(1, t.Nodes[0].Total/parts)}
 	for _, b := range t.Samples.Below {
 		g.under[b.Node].Add(b.SampleWeight)
-		if b.Path != trace.PathUnknown {
+		if b.Path != PathUnknown {
 			g.own[b.Node].add(b)
 			g.pooled(t.Nodes[b.Node].Method).add(b)
 		}
@@ -132,7 +129,7 @@ func newGrafter(t *trace.Tree) *grafter {
 	return g
 }
 
-func (s *shown) add(b trace.SamplesBelow) {
+func (s *shown) add(b SamplesBelow) {
 	s.Add(b.SampleWeight)
 	s.list = append(s.list, b)
 }
@@ -220,7 +217,7 @@ func (g *grafter) below(parent int32, m trace.Method, estimated bool, from int32
 	if !known {
 		k = int32(len(g.out))
 		g.index[id] = k
-		n := node{Node: trace.Node{Method: m, Parent: parent}, from: from}
+		n := node{Node: Node{Method: m, Parent: parent}, from: from}
 		n.Grafted.Estimated = estimated
 		g.out = append(g.out, n)
 	}
@@ -300,7 +297,7 @@ func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 }
 
 // give adds time to the calls that samples show below a node.
-func (g *grafter) give(at, k int32, part int64, b *trace.SamplesBelow, pooled bool) {
+func (g *grafter) give(at, k int32, part int64, b *SamplesBelow, pooled bool) {
 	to := &g.out[g.graft(at, b.Path, k)]
 	to.Self += part
 	switch b.State {
@@ -321,7 +318,7 @@ func (g *grafter) give(at, k int32, part int64, b *trace.SamplesBelow, pooled bo
 }
 
 // tree returns the grafted tree.
-func (g *grafter) tree() *trace.Tree {
+func (g *grafter) tree() *Tree {
 	out := g.out
 	stays := make([]bool, len(out)) // places that are not used are left out
 	stays[0] = true
@@ -338,7 +335,7 @@ func (g *grafter) tree() *trace.Tree {
 			parent.samples, parent.pooled = parent.samples+n.samples, max(parent.pooled, n.pooled)
 		}
 	}
-	t := &trace.Tree{}
+	t := &Tree{}
 	moved := make([]int32, len(out))
 	last := make([]int32, len(out))
 	for k := range out {
@@ -423,11 +420,11 @@ type Sum struct {
 	// Sampled is how much of Self samples say something of.
 	Sampled int64
 	// Grafted has the bounds of Total and Self, and Self by state. Estimated is set if there are no recorded calls.
-	trace.Grafted
+	Grafted
 }
 
-// Sums returns the sums of a tree that [Of] has returned, in the order of methods.
-func Sums(t *trace.Tree) []Sum {
+// Sums returns the sums of a tree that [Graft] has returned, in the order of methods.
+func Sums(t *Tree) []Sum {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
@@ -436,7 +433,7 @@ func Sums(t *trace.Tree) []Sum {
 		n := &t.Nodes[k]
 		s := sums[n.Method]
 		if s == nil {
-			s = &sum{Sum: Sum{Method: n.Method, Grafted: trace.Grafted{Estimated: true, CPU: -1}}}
+			s = &sum{Sum: Sum{Method: n.Method, Grafted: Grafted{Estimated: true, CPU: -1}}}
 			sums[n.Method] = s
 		}
 		s.enter(n)
@@ -473,7 +470,7 @@ type sum struct {
 
 // bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are
 // nearer.
-func (s *sum) bound(root *trace.Node) {
+func (s *sum) bound(root *Node) {
 	s.TotalLow, s.TotalHigh, s.SelfLow, s.SelfHigh = s.Total, s.Total, s.Self, s.Self
 	n := float64(root.Grafted.Samples)
 	if s.EstimatedTotal > 0 {
@@ -487,7 +484,7 @@ func (s *sum) bound(root *trace.Node) {
 }
 
 // leave leaves a node.
-func (s *sum) leave(n *trace.Node) {
+func (s *sum) leave(n *Node) {
 	s.open--
 	if !n.Grafted.Estimated {
 		s.openRecorded--
@@ -495,7 +492,7 @@ func (s *sum) leave(n *trace.Node) {
 }
 
 // enter adds a node; the nodes below it come next.
-func (s *sum) enter(n *trace.Node) {
+func (s *sum) enter(n *Node) {
 	w := &n.Grafted
 	if s.open == 0 {
 		s.Total += n.Total

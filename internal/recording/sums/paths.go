@@ -1,7 +1,7 @@
-package analysis
+package sums
 
 import (
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -27,7 +27,7 @@ type ThreadPaths struct {
 	// Thread is its index.
 	Thread uint32
 	// Recorded has the calls as they were recorded, Tree has them divided among what samples show.
-	Recorded, Tree *trace.Tree
+	Recorded, Tree *evidence.Tree
 }
 
 // Sampled reports whether the recording has samples.
@@ -57,7 +57,7 @@ func (p *Paths) Segment(s *trace.Segment) error {
 		if p.threads == nil {
 			p.threads = map[uint32]*ThreadPaths{}
 		}
-		t = &ThreadPaths{Thread: s.Thread, Recorded: new(trace.Tree)}
+		t = &ThreadPaths{Thread: s.Thread, Recorded: new(evidence.Tree)}
 		p.threads[s.Thread] = t
 		p.ordered = append(p.ordered, t)
 	}
@@ -75,7 +75,7 @@ func (p *Paths) Grafted() []*ThreadPaths {
 	}
 	for _, t := range p.ordered {
 		if t.Tree == nil {
-			t.Tree = graft.Of(t.Recorded)
+			t.Tree = evidence.Graft(t.Recorded)
 		}
 	}
 	return p.ordered

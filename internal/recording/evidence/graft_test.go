@@ -1,10 +1,10 @@
-package graft_test
+package evidence_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -88,9 +88,9 @@ func TestGraft(t *testing.T) {
 	held, all := 0, 0
 	for seed := range uint64(100) {
 		run := newRun(rand.New(rand.NewPCG(seed, 31)))
-		var tree trace.Tree
+		var tree evidence.Tree
 		tree.Add(&run.segment)
-		g := graft.Of(&tree)
+		g := evidence.Graft(&tree)
 		if g.Nodes[0].Total != tree.Nodes[0].Total {
 			t.Errorf("seed %d: the tree has %d ns, want %d", seed, g.Nodes[0].Total, tree.Nodes[0].Total)
 		}
@@ -109,7 +109,7 @@ func TestGraft(t *testing.T) {
 				}
 			}
 		}
-		sums := graft.Sums(g)
+		sums := evidence.Sums(g)
 		for _, s := range sums {
 			if s.Method == outer && (s.Total != run.segment.End || s.EstimatedTotal != 0 || s.Calls != 1) {
 				t.Errorf("seed %d: %+v, want %d ns in all", seed, s, run.segment.End)
@@ -125,7 +125,7 @@ func TestGraft(t *testing.T) {
 }
 
 // checkSums holds a tree to its sums.
-func checkSums(t *testing.T, seed uint64, g *trace.Tree) {
+func checkSums(t *testing.T, seed uint64, g *evidence.Tree) {
 	t.Helper()
 	self, below := int64(0), make([]int64, len(g.Nodes))
 	for k := len(g.Nodes) - 1; k > 0; k-- {
@@ -153,7 +153,7 @@ func checkSums(t *testing.T, seed uint64, g *trace.Tree) {
 func TestGraftTrimmed(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 32))
-		var tree trace.Tree
+		var tree evidence.Tree
 		for range 20 {
 			s := trace.Segment{Calls: []trace.Call{{Method: outer, Parent: -1, Count: 1}}}
 			for at, k := int64(0), int32(1); k < 40; k++ {
@@ -171,16 +171,16 @@ func TestGraftTrimmed(t *testing.T) {
 			tree.Add(&s)
 		}
 		whole := tree.Nodes[0].Total
-		checkSums(t, seed, graft.Of(&tree))
+		checkSums(t, seed, evidence.Graft(&tree))
 		tree.Trim(20)
-		g := graft.Of(&tree)
+		g := evidence.Graft(&tree)
 		if g.Nodes[0].Total != whole || g.Nodes[1].Total != whole {
 			t.Errorf("seed %d: %d of %d ns are there", seed, g.Nodes[1].Total, whole)
 		}
 		sub := tree.Sub(2)
 		if len(sub.Samples.Below) > 0 {
-			checkSums(t, seed, graft.Of(&sub))
-		} else if graft.Of(&sub) != &sub {
+			checkSums(t, seed, evidence.Graft(&sub))
+		} else if evidence.Graft(&sub) != &sub {
 			t.Errorf("seed %d: a tree without samples has changed", seed)
 		}
 	}

@@ -1,4 +1,6 @@
-package trace
+package evidence
+
+import "github.com/tracegen/tracegen/trace"
 
 // TreeSamples are what the samples of a tree's calls show. The zero value has none.
 type TreeSamples struct {
@@ -19,7 +21,7 @@ type TreeFrame struct {
 	// Parent is the index of the outer one in [TreeSamples.Frames], 0 if it is the outermost one.
 	Parent int32
 	// Method is what was called.
-	Method Method
+	Method trace.Method
 }
 
 // SampleKey is what samples have in common that are merged.
@@ -29,7 +31,7 @@ type SampleKey struct {
 	// Path is the innermost estimated call below it in [TreeSamples.Frames], 0 if there is none, and [PathUnknown].
 	Path int32
 	// State is what the thread was doing.
-	State ThreadState
+	State trace.ThreadState
 }
 
 // PathUnknown is the path of samples in calls that are left out of the tree, and of which there is no room for more.
@@ -75,7 +77,7 @@ const (
 )
 
 // addSamples adds the samples of a segment whose calls have the nodes at.
-func (t *Tree) addSamples(s *Segment) {
+func (t *Tree) addSamples(s *trace.Segment) {
 	for i := range s.Samples {
 		sample := &s.Samples[i]
 		w := max(1, float64(sample.Weight))
@@ -96,7 +98,7 @@ func (t *Tree) addSamples(s *Segment) {
 }
 
 // path returns the index of the innermost of estimated calls, 0 for none, and [PathUnknown] if there is no room.
-func (s *TreeSamples) path(methods []Method) int32 {
+func (s *TreeSamples) path(methods []trace.Method) int32 {
 	if len(methods) > 0 && s.frames == nil {
 		s.frames = map[uint64]int32{}
 		for k := 1; k < len(s.Frames); k++ {
@@ -152,10 +154,10 @@ func (s *TreeSamples) addBetween(b SamplesBetween) {
 	if s.between == nil {
 		s.between = make(map[uint64]int32, len(s.Between))
 		for k := range s.Between {
-			s.between[pathTo(s.Between[k].Node, Method(s.Between[k].Path))] = int32(k)
+			s.between[pathTo(s.Between[k].Node, trace.Method(s.Between[k].Path))] = int32(k)
 		}
 	}
-	key := pathTo(b.Node, Method(b.Path))
+	key := pathTo(b.Node, trace.Method(b.Path))
 	k, known := s.between[key]
 	if !known {
 		if len(s.Between) >= maxTreeSamples {

@@ -1,4 +1,4 @@
-package graft
+package evidence
 
 import (
 	"cmp"
@@ -22,11 +22,11 @@ type strata struct {
 
 // Bound sets the bounds of the sums of a grafted tree by those of the own times that were divided. A method that is
 // estimated in several of them has independent errors, whose squares are added.
-func Bound(sums []Sum, recorded, grafted *trace.Tree) {
+func Bound(sums []Sum, recorded, grafted *Tree) {
 	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: map[share]int64{},
 		total: map[share]int64{}}
 	for i := range recorded.Samples.Below {
-		if b := &recorded.Samples.Below[i]; b.Path != trace.PathUnknown {
+		if b := &recorded.Samples.Below[i]; b.Path != PathUnknown {
 			m := recorded.Nodes[b.Node].Method
 			w := s.samples[m]
 			w.Add(b.SampleWeight)
@@ -43,7 +43,7 @@ func Bound(sums []Sum, recorded, grafted *trace.Tree) {
 }
 
 // walk adds up the parts of the methods of a grafted tree.
-func (s *strata) walk(t *trace.Tree) {
+func (s *strata) walk(t *Tree) {
 	if len(t.Nodes) == 0 {
 		return
 	}

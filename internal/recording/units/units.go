@@ -1,4 +1,6 @@
-package analysis
+// Package units writes durations, shares and counts in words. It is small, and apart, so that all packages that write
+// texts about recordings write them alike.
+package units
 
 import (
 	"fmt"
@@ -52,6 +54,9 @@ func Short(d time.Duration) string {
 	return fmt.Sprintf("%d ns", d.Nanoseconds())
 }
 
+// Thousands returns a number with commas between groups of three digits.
+func Thousands(n uint64) string { return Commas(strconv.FormatUint(n, 10)) }
+
 // Commas puts commas into the whole part of a decimal number.
 func Commas(digits string) string {
 	sign := ""
@@ -81,4 +86,12 @@ func PlusMinus(nanos, low, high int64) string {
 	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/2/unit)))))
 	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
 	return number(nanos) + " ± " + number(off) + " " + name
+}
+
+// Several returns a number and what is counted, in the plural unless it is 1.
+func Several(n uint64, what, plural string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Thousands(n) + " " + what + plural
 }

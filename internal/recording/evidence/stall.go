@@ -1,12 +1,13 @@
-package trace
+package evidence
 
 import (
 	"cmp"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/trace"
 )
 
 // Stall is a message, an outermost call, a run of an IdleHandler or an input event that lasted at least its threshold,
@@ -15,26 +16,26 @@ type Stall struct {
 	// StallChunk is the device's description of it. If the device wrote nothing, Reported is false, and StallChunk has
 	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is
 	// what the history says or 0.
-	Report   StallChunk
+	Report   trace.StallChunk
 	Reported bool
 	// Ended is false if it was running when the recording ended; StallChunk.Wall is how long until then.
 	Ended bool
 	// Thread is its thread.
-	Thread Thread
+	Thread trace.Thread
 	// Kind is the kind of its segment.
-	Kind SegmentKind
+	Kind trace.SegmentKind
 	// Tree has its calls merged by path, of more than 16,384 paths the longest. It is empty if the recording has
 	// no calls of it, and lacks those whose records are lost.
 	Tree Tree
 	// Repairs are the repairs of its segment.
-	Repairs Repairs
+	Repairs trace.Repairs
 	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the
 	// device took the first call behind the gap for an outermost one.
 	CallersUnknown bool
 	// Clock is how the clocks stood when it was written; nil if that is not known.
-	Clock *Clock
+	Clock *trace.Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
-	Samples []*StackSample
+	Samples []*trace.StackSample
 	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
 	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
@@ -42,35 +43,42 @@ type Stall struct {
 	// thread's own sample that is the nearest in time: it may wait until the class is ready, which a JVM does not report.
 	Initializing []HolderSample
 	// Pending has the messages that waited behind it; nil if the queue was not recorded.
-	Pending *Pending
+	Pending *trace.Pending
 	// Before has the messages before it on its thread, the oldest first.
-	Before []Message
+	Before []trace.Message
 	// Machine is the state of the machine while it ran, the first one first: when it passed the threshold, and when it
 	// had ended. It is empty if that was not recorded.
-	Machine []*Machine
+	Machine []*trace.Machine
 	// Open has the calls that were open when the recording ended, the outermost first, and LastRecord is the time of
-	// the thread's last record, in [Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later
+	// the thread's last record, in [trace.Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later
 	// records.
 	Open       []OpenAtEnd
 	LastRecord int64
 	// Suspended has the times in the stall in which the process did not run, in the order of time. They do not overlap.
 	// StallChunk.Wall contains them; the times of Tree do not.
-	Suspended []Suspension
+	Suspended []trace.Suspension
 	// Late has the times in the stall in which the clock of records was late. Their Begin and End may lie outside of it.
-	Late []LateInterval
+	Late []trace.LateInterval
 }
 
 // Ran returns how long the stall lasted without the time in which the process did not run, in nanoseconds.
 func (s *Stall) Ran() int64 {
-	begin, wall := bounded(s.Report.Begin), int64(min(s.Report.Wall, furthest))
-	return wall - Sum(s.Suspended, begin, begin+wall)
+	begin, end := s.span()
+	return end - begin - trace.Sum(s.Suspended, begin, end)
+}
+
+// span returns when the stall began and ended, near enough to 0 for differences of two times not to overflow.
+func (s *Stall) span() (begin, end int64) {
+	const furthest = 1 << 61
+	begin = min(max(s.Report.Begin, -furthest), furthest)
+	return begin, begin + int64(min(s.Report.Wall, furthest))
 }
 
 // OpenAtEnd is a call that was open when the recording ended.
 type OpenAtEnd struct {
 	// Method is the called method.
-	Method Method
-	// Begin is when, in [Clock.NanoTime].
+	Method trace.Method
+	// Begin is when, in [trace.Clock.NanoTime].
 	Begin int64
 }
 
@@ -78,30 +86,30 @@ type OpenAtEnd struct {
 // holder waits for a lock too, the next one has its stack as Waiting.
 type HolderSample struct {
 	// Waiting is the stack of the waiting thread, Holder the other one.
-	Waiting, Holder *StackSample
+	Waiting, Holder *trace.StackSample
 	// Thread is the holder's.
-	Thread Thread
+	Thread trace.Thread
 }
 
-// Joiner is a [Handler] that collects the evidence about one stall from many chunks: a [StallChunk] names
+// Joiner is a [trace.Handler] that collects the evidence about one stall from many chunks: a [trace.StallChunk] names
 // the records, the history, sample and queue come before it, the calls before or behind it. It keeps the calls of
 // stalls alone, so its memory does not grow with the recording. The zero value but for Found is ready.
 //
-// A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is handed on as well:
-// it ran when the recording ended, or was one too many. The stalls of one thread come in order, mostly as soon as they
-// are complete.
+// A message whose calls took [trace.Meta]'s slowMillis or longer and of which the device wrote nothing is handed on as
+// well: it ran when the recording ended, or was one too many. The stalls of one thread come in order, mostly as soon as
+// they are complete.
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
 
-	meta         *Meta
-	clock        *Clock
+	meta         *trace.Meta
+	clock        *trace.Clock
 	threads      map[uint32]*threadEvidence
-	samples      []*StackSample  // the last of all threads
-	initializers []*StackSample  // the last ones of threads that initialized a class
-	loops        map[Method]bool // outermost methods that enclose messages
-	stopped      Suspensions
-	late         []LateInterval // the last ones
+	samples      []*trace.StackSample  // the last of all threads
+	initializers []*trace.StackSample  // the last ones of threads that initialized a class
+	loops        map[trace.Method]bool // outermost methods that enclose messages
+	stopped      trace.Suspensions
+	late         []trace.LateInterval // the last ones
 }
 
 const (
@@ -119,15 +127,15 @@ const (
 
 // threadEvidence is the evidence about a thread that belongs to no stall yet.
 type threadEvidence struct {
-	thread  Thread
-	history []Message
-	samples []*StackSample
-	pending *Pending
-	machine []*Machine   // the last ones
-	waiting []*openStall // in the order of their records
-	part    *openStall   // the segment that is suspended
-	latest  *openStall   // the stall of the last segment; nil if that is no stall
-	alive   OpenCall     // the last sign of life
+	thread  trace.Thread
+	history []trace.Message
+	samples []*trace.StackSample
+	pending *trace.Pending
+	machine []*trace.Machine // the last ones
+	waiting []*openStall     // in the order of their records
+	part    *openStall       // the segment that is suspended
+	latest  *openStall       // the stall of the last segment; nil if that is no stall
+	alive   trace.OpenCall   // the last sign of life
 }
 
 // openStall is a stall of which something is missing: its report, or calls.
@@ -143,48 +151,48 @@ type openStall struct {
 }
 
 // Chunk takes the chunks about messages.
-func (j *Joiner) Chunk(c Chunk) error {
+func (j *Joiner) Chunk(c trace.Chunk) error {
 	switch c := c.(type) {
-	case *Meta:
+	case *trace.Meta:
 		j.meta = c
-	case *Clock:
+	case *trace.Clock:
 		j.clock = c
-	case *Threads:
+	case *trace.Threads:
 		for _, t := range c.List {
 			j.thread(t.Index).thread = t
 		}
-	case *Messages:
+	case *trace.Messages:
 		j.thread(c.Thread).history = c.List
-	case *StackSample:
+	case *trace.StackSample:
 		t := j.thread(c.Thread)
 		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
 		j.samples = append(j.samples[max(0, len(j.samples)-maxSamples+1):], c)
 		if slices.ContainsFunc(c.Frames, Initializes) {
 			j.initializers = append(j.initializers[max(0, len(j.initializers)-maxSamples+1):], c)
 		}
-	case *Alive:
+	case *trace.Alive:
 		for _, o := range c.Open {
 			j.thread(o.Thread).alive = o
 		}
-	case *Pending:
+	case *trace.Pending:
 		j.thread(c.Thread).pending = c
-	case *Machine:
+	case *trace.Machine:
 		t := j.thread(c.Thread)
 		t.machine = append(t.machine[max(0, len(t.machine)-maxMachine+1):], c)
-	case *Suspended:
+	case *trace.Suspended:
 		j.stopped.Add(c)
-	case *Late:
+	case *trace.Late:
 		if j.late = append(j.late, c.List...); len(j.late) > maxLate {
 			j.late = slices.Clone(j.late[len(j.late)-maxLate/2:])
 		}
-	case *StallChunk:
+	case *trace.StallChunk:
 		return j.report(c)
 	}
 	return nil
 }
 
 // Named does nothing: trees have methods, not names.
-func (j *Joiner) Named(Method, string) error { return nil }
+func (j *Joiner) Named(trace.Method, string) error { return nil }
 
 func (j *Joiner) thread(index uint32) *threadEvidence {
 	if j.threads == nil {
@@ -192,23 +200,23 @@ func (j *Joiner) thread(index uint32) *threadEvidence {
 	}
 	t := j.threads[index]
 	if t == nil {
-		t = &threadEvidence{thread: Thread{Index: index}}
+		t = &threadEvidence{thread: trace.Thread{Index: index}}
 		j.threads[index] = t
 	}
 	return t
 }
 
 // Segment takes the calls of a stall.
-func (j *Joiner) Segment(s *Segment) error {
+func (j *Joiner) Segment(s *trace.Segment) error {
 	t := j.thread(s.Thread)
 	if len(s.Calls) == 0 {
 		return nil
 	}
 	switch s.Kind {
-	case SegmentBetween:
+	case trace.SegmentBetween:
 		j.between(t, s.Calls[0].Method)
 		return nil
-	case SegmentRequest:
+	case trace.SegmentRequest:
 		body := s.Body()
 		s = &body
 	}
@@ -218,15 +226,15 @@ func (j *Joiner) Segment(s *Segment) error {
 	}
 	k := t.part
 	t.latest = nil
-	if k == nil || first.Marks&MarkResumed == 0 {
+	if k == nil || first.Marks&trace.MarkResumed == 0 {
 		k = t.expecting(s)
-		if k == nil && first.Marks&MarkSuspended == 0 && !j.slow(s.Kind, s.End-s.Begin) {
+		if k == nil && first.Marks&trace.MarkSuspended == 0 && !j.slow(s.Kind, s.End-s.Begin) {
 			return nil
 		}
 		if k == nil {
-			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: StallChunk{Thread: s.Thread, Begin: s.Begin,
+			k = &openStall{first: s.FirstRecord, Stall: Stall{Report: trace.StallChunk{Thread: s.Thread, Begin: s.Begin,
 				CPU: -1, GCCount: -1, GCMillis: -1, FirstRecord: s.FirstRecord}}}
-			k.unknown = first.Method == MethodNotRecorded
+			k.unknown = first.Method == trace.MethodNotRecorded
 			t.wait(k)
 		}
 		k.Kind = s.Kind
@@ -237,19 +245,19 @@ func (j *Joiner) Segment(s *Segment) error {
 	k.end, k.ended = max(k.end, s.EndRecord), s.End
 	k.follow(s)
 	t.part, t.latest = nil, k
-	if first.Marks&MarkSuspended != 0 {
+	if first.Marks&trace.MarkSuspended != 0 {
 		t.part = k
 		return nil
 	}
-	k.Ended = first.Marks&MarkOpen == 0
+	k.Ended = first.Marks&trace.MarkOpen == 0
 	k.Tree.Trim(maxStallNodes)
 	return j.complete(t, k)
 }
 
 // between notes that calls of a method enclose messages, and so are none, also where that has not shown before.
-func (j *Joiner) between(t *threadEvidence, m Method) {
+func (j *Joiner) between(t *threadEvidence, m trace.Method) {
 	if j.loops == nil {
-		j.loops = map[Method]bool{}
+		j.loops = map[trace.Method]bool{}
 	}
 	j.loops[m] = true
 	if k := t.part; k != nil {
@@ -259,16 +267,17 @@ func (j *Joiner) between(t *threadEvidence, m Method) {
 }
 
 // slow reports whether a segment that took so long may be of use.
-func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
-	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
+func (j *Joiner) slow(kind trace.SegmentKind, nanos int64) bool {
+	if kind == trace.SegmentReport || kind == trace.SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
 		return true
 	}
 	// The kind of a message is known later, when its report or the history of the thread comes.
-	return nanos >= min(j.threshold(MessageNormal), j.threshold(MessageIdleHandler), j.threshold(MessageInput))
+	return nanos >= min(j.threshold(trace.MessageNormal), j.threshold(trace.MessageIdleHandler),
+		j.threshold(trace.MessageInput))
 }
 
 // threshold returns the threshold of a kind in nanoseconds; the greatest number if the recording does not say it.
-func (j *Joiner) threshold(kind MessageKind) int64 {
+func (j *Joiner) threshold(kind trace.MessageKind) int64 {
 	if j.meta != nil {
 		if threshold, ok := j.meta.StallThreshold(kind); ok {
 			return threshold.Nanoseconds()
@@ -278,12 +287,12 @@ func (j *Joiner) threshold(kind MessageKind) int64 {
 }
 
 // expecting returns the message that was reported and has records of the segment.
-func (t *threadEvidence) expecting(s *Segment) *openStall {
+func (t *threadEvidence) expecting(s *trace.Segment) *openStall {
 	for _, k := range t.waiting {
 		if !k.Reported || k.complete || s.FirstRecord >= k.Report.EndRecord || s.EndRecord <= k.Report.FirstRecord {
 			continue
 		}
-		if s.Calls[0].Method != MethodNotRecorded || k.Report.FirstRecord <= s.FirstRecord &&
+		if s.Calls[0].Method != trace.MethodNotRecorded || k.Report.FirstRecord <= s.FirstRecord &&
 			s.EndRecord <= k.Report.EndRecord {
 			return k
 		}
@@ -303,21 +312,16 @@ func (t *threadEvidence) wait(k *openStall) {
 // openBehindGap returns the call that is open where the records end, with all calls below it, of a segment in which
 // it is not known what encloses that call; nil if there is none. The call itself is as good as an outermost one: it
 // had not ended.
-func openBehindGap(s *Segment) *Segment {
-	if s.Calls[0].Method != MethodNotRecorded || s.Calls[0].Marks&MarkOpen == 0 {
+func openBehindGap(s *trace.Segment) *trace.Segment {
+	if s.Calls[0].Method != trace.MethodNotRecorded || s.Calls[0].Marks&trace.MarkOpen == 0 {
 		return nil
 	}
 	for i := int32(1); int(i) < len(s.Calls); i = s.Calls[i].Next {
-		if s.Calls[i].Marks&MarkOpen == 0 {
+		if s.Calls[i].Marks&trace.MarkOpen == 0 {
 			continue
 		}
-		open := *s
-		open.Calls = slices.Clone(s.Calls[i:s.Calls[i].Next])
+		open := s.Part(i)
 		open.Begin, open.End = s.Calls[i].Begin, s.Calls[i].End
-		for k := range open.Calls {
-			open.Calls[k].Parent, open.Calls[k].Next = max(-1, open.Calls[k].Parent-i), open.Calls[k].Next-i
-		}
-		open.Samples = samplesWithin(s.Samples, i, s.Calls[i].Next)
 		return &open
 	}
 	return nil
@@ -333,9 +337,9 @@ func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 }
 
 // report takes the device's description of a message, whose calls are there or will come.
-func (j *Joiner) report(c *StallChunk) error {
+func (j *Joiner) report(c *trace.StallChunk) error {
 	t := j.thread(c.Thread)
-	if m, ok := DescribedMethod(c.Description); ok && j.loops[m] {
+	if m, ok := trace.DescribedMethod(c.Description); ok && j.loops[m] {
 		// The device did not have the methods whose calls are messages. The samples belong to these.
 		return nil
 	}
@@ -368,8 +372,7 @@ func (j *Joiner) report(c *StallChunk) error {
 
 // interrupt notes in which times of a stall the process did not run, and in which the clock was late.
 func (j *Joiner) interrupt(s *Stall) {
-	begin := bounded(s.Report.Begin)
-	end := begin + int64(min(s.Report.Wall, furthest))
+	begin, end := s.span()
 	s.Suspended, s.Late = j.stopped.Within(begin, end), nil
 	for _, l := range j.late {
 		if l.Begin < end && l.End > begin && l.Begin < l.End {
@@ -392,7 +395,7 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			before := j.samples[i-1]
 			own := before.Thread == s.Report.Thread
 			further := len(s.Holders) > 0 && s.Holders[len(s.Holders)-1].Holder == before
-			if (own || further) && before.Lock.isOf(sample.Thread) {
+			if (own || further) && holds(sample.Thread, &before.Lock) {
 				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
 		}
@@ -407,7 +410,7 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			s.Machine = append(s.Machine, m)
 		}
 	}
-	t.samples = slices.DeleteFunc(t.samples, func(sample *StackSample) bool { return sample.Nanos <= end })
+	t.samples = slices.DeleteFunc(t.samples, func(sample *trace.StackSample) bool { return sample.Nanos <= end })
 	for _, m := range t.history {
 		if m.Begin < s.Report.Begin {
 			s.Before = append(s.Before, m)
@@ -417,8 +420,10 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 
 // initializing returns the sample of another thread in a time that is the nearest to a thread's own one and shows that
 // it initializes a class; nil if there is none.
-func (j *Joiner) initializing(own *StackSample, begin, end int64) (near *StackSample) {
-	distance := func(s *StackSample) uint64 { return uint64(max(s.Nanos, own.Nanos)) - uint64(min(s.Nanos, own.Nanos)) }
+func (j *Joiner) initializing(own *trace.StackSample, begin, end int64) (near *trace.StackSample) {
+	distance := func(s *trace.StackSample) uint64 {
+		return uint64(max(s.Nanos, own.Nanos)) - uint64(min(s.Nanos, own.Nanos))
+	}
 	for _, s := range j.initializers {
 		if s.Thread != own.Thread && begin <= s.Nanos && s.Nanos <= end &&
 			(near == nil || distance(s) < distance(near)) {
@@ -431,8 +436,8 @@ func (j *Joiner) initializing(own *StackSample, begin, end int64) (near *StackSa
 // Initializes reports whether a frame is that of a class's initialization.
 func Initializes(frame string) bool { return strings.Contains(frame, ".<clinit>") }
 
-// isOf reports whether a thread holds the lock.
-func (l *LockWait) isOf(thread uint32) bool { return l.Owned && l.Owner == thread }
+// holds reports whether a thread holds the lock.
+func holds(thread uint32, l *trace.LockWait) bool { return l.Owned && l.Owner == thread }
 
 // give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too
 // many stalls wait.
@@ -468,12 +473,12 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	if !k.Reported {
 		took := k.ended - k.Report.Begin
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
-		if k.Kind == SegmentRequest && len(k.Tree.Nodes) > 1 {
-			k.Report.Description = describeMethod(k.Tree.Nodes[1].Method)
+		if k.Kind == trace.SegmentRequest && len(k.Tree.Nodes) > 1 {
+			k.Report.Description = trace.DescribeMethod(k.Tree.Nodes[1].Method)
 		}
 		t.describe(k)
 		threshold := j.threshold(k.Report.Kind)
-		if took < threshold && (k.Kind <= SegmentOutermost || k.Kind == SegmentRequest) {
+		if took < threshold && (k.Kind <= trace.SegmentOutermost || k.Kind == trace.SegmentRequest) {
 			return nil
 		}
 		if j.interrupt(&k.Stall); len(k.Suspended) > 0 && k.Ran() < threshold {
@@ -494,16 +499,16 @@ func (j *Joiner) withoutCalls(t *threadEvidence) error {
 	if t.pending = nil; p == nil || len(t.samples) == 0 {
 		return nil
 	}
-	s := &Stall{Thread: t.thread, Pending: p, Clock: j.clock, Report: StallChunk{Thread: p.Thread, Message: p.Message,
-		Begin: t.samples[0].Nanos, CPU: -1, GCCount: -1, GCMillis: -1}}
+	s := &Stall{Thread: t.thread, Pending: p, Clock: j.clock, Report: trace.StallChunk{Thread: p.Thread,
+		Message: p.Message, Begin: t.samples[0].Nanos, CPU: -1, GCCount: -1, GCMillis: -1}}
 	if t.alive.Message == p.Message && t.alive.Begin != 0 && t.alive.Begin <= s.Report.Begin {
 		s.Report.Begin, s.Report.Description, s.Report.State = t.alive.Begin, t.alive.Description, t.alive.State
 	}
-	if m, ok := DescribedMethod(s.Report.Description); ok && j.loops[m] {
+	if m, ok := trace.DescribedMethod(s.Report.Description); ok && j.loops[m] {
 		return nil // as in report
 	}
 	last := t.samples[len(t.samples)-1].Nanos
-	threshold := j.threshold(MessageNormal)
+	threshold := j.threshold(trace.MessageNormal)
 	if threshold < math.MaxInt64 {
 		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
 	}
@@ -530,7 +535,7 @@ func (t *threadEvidence) explains(k *openStall) bool {
 // narrow takes for the calls of an outermost call that was reported what t has of that method, if it is called by
 // others there: of several the calls that took most nearly as long.
 func (s *Stall) narrow(t *Tree) bool {
-	method, isCall := DescribedMethod(s.Report.Description)
+	method, isCall := trace.DescribedMethod(s.Report.Description)
 	if !isCall {
 		return false
 	}
@@ -553,44 +558,44 @@ func (s *Stall) narrow(t *Tree) bool {
 func (t *threadEvidence) describe(s *openStall) {
 	r := &s.Report
 	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended &&
-		(s.Kind != SegmentRequest || o.Description == r.Description) {
+		(s.Kind != trace.SegmentRequest || o.Description == r.Description) {
 		// No later message can be meant: the thread has no later records.
 		r.Description, r.Message, r.State = o.Description, o.Message, o.State
 	}
 	for _, m := range t.history {
 		// Records have a coarser clock than the history: the right message covers the middle.
 		middle := r.Begin + int64(r.Wall/2)
-		if s.Kind == SegmentRequest && m.Description != r.Description {
+		if s.Kind == trace.SegmentRequest && m.Description != r.Description {
 			continue // the device did not have it for a message
 		}
-		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
+		if m.Count <= 1 && m.Kind != trace.MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
 			r.Description, r.Message, r.CPU = m.Description, m.Sequence, m.CPU
-			if m.Kind == MessageIdleHandler || m.Kind == MessageInput {
+			if m.Kind == trace.MessageIdleHandler || m.Kind == trace.MessageInput {
 				r.Kind = m.Kind
 			}
 		}
 	}
-	if r.Description == "" && s.Kind == SegmentOutermost && len(s.Open) > 0 {
-		r.Description = callPrefix + strconv.FormatUint(uint64(s.Open[0].Method), 10)
+	if r.Description == "" && s.Kind == trace.SegmentOutermost && len(s.Open) > 0 {
+		r.Description = trace.DescribeMethod(s.Open[0].Method)
 	}
 }
 
 // follow notes which calls of a segment are open at its end, and the time of its last record. A call that a segment
 // before has suspended began there.
-func (k *openStall) follow(s *Segment) {
+func (k *openStall) follow(s *trace.Segment) {
 	open := k.Open // those that are resumed
 	k.Open, k.LastRecord = nil, s.Begin
 	for i := range s.Calls {
 		c := &s.Calls[i]
-		if c.Method == MethodNotRecorded {
+		if c.Method == trace.MethodNotRecorded {
 			continue
 		}
 		k.LastRecord = max(k.LastRecord, c.Begin)
 		begin := c.Begin
-		if c.Marks&MarkResumed != 0 && len(open) > 0 {
+		if c.Marks&trace.MarkResumed != 0 && len(open) > 0 {
 			begin, open = open[0].Begin, open[1:]
 		}
-		if c.Marks&(MarkOpen|MarkSuspended) == 0 {
+		if c.Marks&(trace.MarkOpen|trace.MarkSuspended) == 0 {
 			k.LastRecord = max(k.LastRecord, c.End)
 			continue
 		}
