@@ -114,7 +114,8 @@ public final class Start {
         StringBuilder json = new StringBuilder("[");
         for (int k = 0; k < 200; k++) {
             json.append(k == 0 ? "" : ",").append("{'id':").append(k).append(",'name':'item ").append(k)
-                    .append("','tags':['a','b','c'],'prices':{'eur':1.5,'usd':2},'next':{'id':").append(-k).append("}}");
+                    .append("','tags':['a','b','c'],'prices':{'eur':1.5,'usd':2},'next':{'id':").append(-k)
+                    .append("}}");
         }
         Gson gson = new GsonBuilder().setPrettyPrinting().create();
         List<Item> items = gson.fromJson(json.append(']').toString(), new TypeToken<List<Item>>() { }.getType());
@@ -150,9 +151,7 @@ public final class Start {
         sum += x;
     }
 
-    /**
-     * Loads classes of jars by the beginning of their names, and initializes those whose names match a pattern.
-     */
+    /** Loads classes of jars by the beginning of their names, and initializes those whose names match a pattern. */
     private static void load(String jars, String prefix, String initialized) throws Exception {
         for (String jar : jars.split(":")) {
             for (Enumeration<String> names = new DexFile(jar).entries(); names.hasMoreElements();) {
