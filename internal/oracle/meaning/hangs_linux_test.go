@@ -315,6 +315,12 @@ func factsOf(t *testing.T, file string) fileFacts {
 			for _, o := range c.Open {
 				facts.signs[ids[o.Thread]] = c.Nanos
 			}
+		case *trace.Stacks:
+			for _, sample := range c.Samples {
+				if id := ids[sample.Thread]; facts.signs[id] != 0 {
+					facts.signs[id] = max(facts.signs[id], sample.Nanos)
+				}
+			}
 		}
 	}
 }
