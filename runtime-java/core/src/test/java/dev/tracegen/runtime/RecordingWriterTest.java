@@ -212,6 +212,7 @@ class RecordingWriterTest {
     @Test
     void steadySamples() throws Exception {
         RecordingWriter w = writer(options("stacks.tgd"), 9);
+        w.stacks.lines = false;
         ThreadTrace main = trace("main", 0);
         ThreadTrace other = trace("other", 3);
         String run = "a.B run B.java 7";
