@@ -145,8 +145,8 @@ func TestCompareByCPUOfTheSameIsNoise(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d comparisons call a change sure that is none", wrong, pairs)
+	t.Logf("%d of %d comparisons are sure of a change where there is none", wrong, pairs)
 	if wrong > 13 { // 5 are expected; a right test passes 13 once in a thousand times, and the seeds are fixed
-		t.Errorf("%d of %d comparisons call a change sure that is none", wrong, pairs)
+		t.Errorf("%d of %d comparisons are sure of a change where there is none", wrong, pairs)
 	}
 }

@@ -215,7 +215,7 @@ func TestCompareNearTie(t *testing.T) {
 	}
 }
 
-// TestBounds has one estimate whose bounds hold, one whose bounds do not, and a time that is none.
+// TestBounds has one estimate whose bounds hold, one whose bounds do not, and a time of 0.
 func TestBounds(t *testing.T) {
 	p := newProfile(methods("a", "b", "c"))
 	ours := newProfile(p.traced)
