@@ -16,7 +16,8 @@
 // If several reasons fit a method, it gets the first of: unsupported-version, module-info, runtime, blocked,
 // generated, bridge, synthetic-accessor, inline-template, trivial, unknown-attribute. First come the reasons that no
 // option can change, then the user's choices, then methods that are not worth measuring, and last methods that could
-// not be measured. So the last part of the list contains only real losses.
+// not be measured. So the last part of the list contains only real losses. Only a method that would be traced otherwise
+// is bounded.
 //
 // A rule with allow cancels earlier rules with block and does nothing else: a trivial getter that a rule allows is
 // still skipped as trivial. Code that cannot be decoded is "malformed" when a check reads an invalid instruction. If
