@@ -79,12 +79,13 @@ var knownClasses = []knownClass{
 }
 
 // knownSizes are the sizes of [knownClasses] by class, and by name and descriptor.
-var knownSizes = func() map[string]map[string]int {
-	all := make(map[string]map[string]int)
+var knownSizes = func() map[string]map[signature]int {
+	all := make(map[string]map[signature]int)
 	for _, row := range knownClasses {
-		sizes := make(map[string]int)
+		sizes := make(map[signature]int)
 		for method := range strings.FieldsSeq(row.methods) {
-			sizes[method] = row.size
+			descriptor := strings.IndexByte(method, '(')
+			sizes[signature{method[:descriptor], method[descriptor:]}] = row.size
 		}
 		for name := range strings.FieldsSeq(row.names) {
 			all[name] = sizes
@@ -96,19 +97,25 @@ var knownSizes = func() map[string]map[string]int {
 // KnownBound returns the greatest number of instructions that a method of the JDK, Android or Kotlin executes; known is
 // false if the method is not known to be bounded.
 func KnownBound(class, name, descriptor string) (size int, known bool) {
-	sizes, known := knownSizes[class]
-	if !known {
+	if !mayBeKnown(class) {
 		return 0, false
 	}
-	// A text that is made for an access of a map alone takes no memory if it is short.
-	size, known = sizes[name+descriptor]
+	size, known = knownSizes[class][signature{name, descriptor}]
 	return size, known
 }
 
 // KnownClass reports whether initialising a class of the JDK, Android or Kotlin is bounded.
 func KnownClass(class string) bool {
+	if !mayBeKnown(class) {
+		return false
+	}
 	_, known := knownSizes[class]
 	return known
+}
+
+// mayBeKnown returns false for nearly all classes that are not in [knownClasses], faster than a search.
+func mayBeKnown(class string) bool {
+	return isOfJDK(class) || strings.HasPrefix(class, "android/") || strings.HasPrefix(class, "kotlin/")
 }
 
 // isOfJDK reports whether a class is certainly in no input.

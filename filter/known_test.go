@@ -21,8 +21,7 @@ func TestKnownMethods(t *testing.T) {
 	for class, of := range knownSizes {
 		for method, size := range of {
 			if strings.HasPrefix(class, "java/") {
-				name, descriptor, _ := strings.Cut(method, "(")
-				text := class + " " + name + " (" + descriptor
+				text := class + " " + method.name + " " + method.descriptor
 				sizes[text], methods = size, append(methods, text)
 			}
 		}

@@ -86,19 +86,26 @@ func (o *Outliner) Outline(m *classfile.Member, body *classfile.Code) (outline *
 	}
 	o.targets = o.targets[:0]
 	o.outline = Outline{Calls: o.outline.Calls[:0]}
-	length := -1 // what the instruction before has pushed, if it is a constant; -1 if not
+	before := 0
 	for pc := 0; pc < len(body.Bytecode); {
-		in, err := code.At(body.Bytecode, pc)
-		if err != nil || !o.instruction(in, length) {
+		op, size, err := code.Next(body.Bytecode, pc)
+		if err != nil || o.outline.Size >= MaxBound {
 			return nil, false
 		}
-		if o.outline.Size++; o.outline.Size > MaxBound {
+		o.outline.Size++
+		if !isHarmless(op) && !o.instruction(body.Bytecode, before, pc) {
 			return nil, false
 		}
-		length = o.constant(in)
-		pc += in.Size
+		before, pc = pc, pc+size
 	}
-	return &o.outline, true
+	return &o.outline, o.outline.Size <= MaxBound
+}
+
+// isHarmless reports whether an instruction only moves values, computes, reads or writes a field of an object or an
+// element of an array, or returns. Nearly all instructions do.
+func isHarmless(op code.Op) bool {
+	return op <= code.Sipush || op > code.Ldc2W && op < code.Ifeq || op.IsReturn() || op == code.Getfield ||
+		op == code.Putfield
 }
 
 // handlersAhead reports whether each exception handler lies behind the range that it covers. One that does not can form
@@ -112,9 +119,13 @@ func handlersAhead(body *classfile.Code) bool {
 	return true
 }
 
-// instruction adds an instruction to the outline. It returns false if no method with it is bounded. length is the
-// length of an array that it creates, -1 if it is unknown.
-func (o *Outliner) instruction(in code.Instruction, length int) bool {
+// instruction adds the instruction at pc to the outline. It returns false if no method with it is bounded. The one
+// before it is at before.
+func (o *Outliner) instruction(bytecode []byte, before, pc int) bool {
+	in, err := code.At(bytecode, pc)
+	if err != nil {
+		return false
+	}
 	switch in.Op {
 	case code.Invokeinterface, code.Invokedynamic, code.Multianewarray, code.Monitorenter, code.Monitorexit,
 		code.Athrow, code.Jsr, code.JsrW, code.Ret:
@@ -122,7 +133,8 @@ func (o *Outliner) instruction(in code.Instruction, length int) bool {
 	case code.Wide:
 		return code.Op(in.U1(0)) != code.Ret
 	case code.Newarray, code.Anewarray:
-		return length >= 0 && length <= maxArray && !slices.Contains(o.targets, in.PC)
+		length := pushedBy(bytecode, before)
+		return length >= 0 && length <= maxArray && before < pc && !slices.Contains(o.targets, pc)
 	case code.Ldc, code.LdcW, code.Ldc2W:
 		return o.isPlainConstant(in)
 	case code.Getstatic, code.Putstatic:
@@ -165,9 +177,11 @@ func (o *Outliner) isPlainConstant(in code.Instruction) bool {
 	return true
 }
 
-// constant returns the int that an instruction pushes, -1 if it is none, unknown, or negative.
-func (o *Outliner) constant(in code.Instruction) int {
+// pushedBy returns the constant int that the instruction at pc pushes, -1 if it pushes none or a negative one.
+func pushedBy(bytecode []byte, pc int) int {
+	in, err := code.At(bytecode, pc)
 	switch {
+	case err != nil:
 	case in.Op >= code.Iconst0 && in.Op <= code.Iconst5:
 		return int(in.Op - code.Iconst0)
 	case in.Op == code.Bipush:
