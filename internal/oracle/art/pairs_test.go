@@ -102,7 +102,8 @@ func buildPairs(t *testing.T, b *Bench) string {
 	return b.dexOf(t, "pairs.jar", []string{"Pairs.java"}, jars...)
 }
 
-// dexOf returns a jar of DEX files of that name, with programs of runtime-java/bench/src/art and the jars that they use.
+// dexOf returns a jar of DEX files of that name, with programs of runtime-java/bench/src/art and the jars that they
+// use.
 func (b *Bench) dexOf(t *testing.T, name string, sources []string, jars ...string) string {
 	t.Helper()
 	dir, classes := t.TempDir(), t.TempDir()
