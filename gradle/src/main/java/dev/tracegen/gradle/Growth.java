@@ -14,7 +14,6 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 import org.gradle.api.GradleException;
-import org.gradle.api.provider.Property;
 import org.gradle.api.provider.Provider;
 
 /** The guard {@code growth} where several runs of tracegen instrument the classes, none of which knows all sizes. */
@@ -48,17 +47,17 @@ final class Growth {
     }
 
     /** Fails if the class files of the outputs are bigger than those of the inputs by more than the limit. */
-    static void check(Property<Double> limit, Collection<File> inputs, Collection<File> outputs) {
-        if (limit.get().isInfinite()) {
+    static void check(double limit, Collection<File> inputs, Collection<File> outputs) {
+        if (limit == Double.POSITIVE_INFINITY) {
             return;
         }
         long before = bytes(inputs);
         long after = bytes(outputs);
         double growth = before == 0 ? 0 : 100.0 * (after - before) / before;
-        if (growth > limit.get()) {
+        if (growth > limit) {
             throw new GradleException(String.format(Locale.ROOT, "tracegen: growth: the classes grow from %d to %d"
                     + " bytes, by %.2f %%; expected: at most %s %%. All outputs were written.", before, after, growth,
-                    limit.get()));
+                    limit));
         }
     }
 

@@ -234,7 +234,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         // Inputs of the same content have one piece.
         Map<String, File> inputs = new HashMap<>();
         keys.forEach((input, key) -> inputs.put(key, input));
-        Growth.check(getGrowthLimit(), inputs.values(), pieces.keySet().stream().map(File::new)
+        Growth.check(getGrowthLimit().get(), inputs.values(), pieces.keySet().stream().map(File::new)
                 .collect(Collectors.toList()));
     }
 

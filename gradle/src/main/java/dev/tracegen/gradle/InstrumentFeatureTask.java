@@ -99,7 +99,7 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
                         "--output=" + getOutput().get(), "--compression=store", "--quiet");
                 arguments.addAll(getScanOptions().classpath(true));
                 runner().run("the feature's classes", arguments);
-                Growth.check(getGrowthLimit(), inputs, Collections.singletonList(getOutput().get().getAsFile()));
+                Growth.check(getGrowthLimit().get(), inputs, Collections.singletonList(getOutput().get().getAsFile()));
                 return;
             }
         }

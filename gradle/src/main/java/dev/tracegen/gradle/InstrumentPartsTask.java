@@ -180,7 +180,7 @@ public abstract class InstrumentPartsTask extends TracegenTask {
                 outputs.add(new File(directory, name));
             }
         });
-        Growth.check(getGrowthLimit(), inputs, outputs);
+        Growth.check(getGrowthLimit().get(), inputs, outputs);
     }
 
     private List<String> arguments(File part, File slice, File output) {
