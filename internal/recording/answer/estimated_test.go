@@ -93,8 +93,8 @@ func TestEstimated(t *testing.T) {
 "methods":[
 {"method":{"class":"lib.Store","name":"read"},"calls":0,"marked":0,"records":0,"totalNanos":2000000000,` +
 			`"selfNanos":2000000000,"longestNanos":0,"estimate":{"samples":20,"totalNanos":2000000000,` +
-			`"selfNanos":2000000000,"totalLowNanos":1470664407,"totalHighNanos":2385168324,` +
-			`"selfLowNanos":1470664407,"selfHighNanos":2385168324,"knownNanos":2000000000,"runningNanos":1000000000,` +
+			`"selfNanos":2000000000,"totalLowNanos":1453471942,"totalHighNanos":2408474463,` +
+			`"selfLowNanos":1453471942,"selfHighNanos":2408474463,"knownNanos":2000000000,"runningNanos":1000000000,` +
 			`"waitingNanos":1000000000,"blockedNanos":0,"cpuNanos":500000000},"stalls":0}
 ]}
 `,
