@@ -33,17 +33,17 @@ type portions struct {
 
 func newPortions() *portions { return &portions{of: map[share]int64{}, ran: map[trace.Method]int64{}} }
 
-// enough is how many samples of running threads say as much as any number of them. The JVM stops a thread where compiled
-// code lets it, so a sample may show the caller of an inlined method, or what runs next. This error does not become less
-// with more samples. Beside JFR, shares of own time are off by about as much as with so many samples.
+// enough is how many samples of running threads say as much as any number of them. The JVM stops a thread where
+// compiled code lets it, so a sample may show the caller of an inlined method, or what runs next. This error does not
+// become less with more samples. Beside JFR, shares of own time are off by about as much as with so many samples.
 const enough = 100
 
 // Bound sets the bounds of the sums of a grafted tree by those of the own times that were divided. A method that is
-// estimated in several of them has independent errors, whose squares are added. So are those of times in which no sample
-// has shown it, and what is wrong with samples of running threads, see [enough].
+// estimated in several of them has independent errors, whose squares are added. So are those of times in which no
+// sample has shown it, and what is wrong with samples of running threads, see [enough].
 func Bound(sums []Sum, recorded, grafted *Tree) {
-	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: newPortions(), total: newPortions(),
-		estimated: map[trace.Method]bool{}}
+	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: newPortions(),
+		total: newPortions(), estimated: map[trace.Method]bool{}}
 	for i := range recorded.Samples.Below {
 		if b := &recorded.Samples.Below[i]; b.Path != PathUnknown {
 			m := recorded.Nodes[b.Node].Method

@@ -84,8 +84,8 @@ func divided(samples int, state trace.ThreadState, shows func(k int) bool) (sums
 }
 
 // TestBoundsOfRunningThreads: very many samples of a running thread do not make bounds exact, as it is stopped where
-// compiled code lets it: a method that is inlined may have 4 % of the time, and be shown in 0.2 % of the samples. What a
-// thread waits in is exact.
+// compiled code lets it: a method that is inlined may have 4 % of the time, and be shown in 0.2 % of the samples. What
+// a thread waits in is exact.
 func TestBoundsOfRunningThreads(t *testing.T) {
 	const many = 20_000
 	rarely := func(k int) bool { return k%500 == 0 }
@@ -110,8 +110,9 @@ func TestBoundsOfRunningThreads(t *testing.T) {
 func TestBoundsOfWhatIsRarelySeen(t *testing.T) {
 	var tree Tree
 	for k, n := range []int64{1, 99} {
-		s := &trace.Segment{Begin: int64(k) * 1e9, End: int64(k)*1e9 + n*1e7, Calls: []trace.Call{{Method: trace.Method(k + 1),
-			Parent: -1, Next: 1, Count: 1, Begin: int64(k) * 1e9, End: int64(k)*1e9 + n*1e7}}}
+		begin, end := int64(k)*1e9, int64(k)*1e9+n*1e7
+		s := &trace.Segment{Begin: begin, End: end, Calls: []trace.Call{{Method: trace.Method(k + 1), Parent: -1, Next: 1,
+			Count: 1, Begin: begin, End: end}}}
 		for i := range n {
 			sample := trace.Sample{Nanos: s.Begin + i*1e7, Weight: 1e7, State: trace.ThreadWaiting, CPU: -1}
 			if k == 0 {

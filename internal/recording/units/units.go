@@ -73,8 +73,8 @@ func Commas(digits string) string {
 	return sign + whole
 }
 
-// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s", or
-// "0.1 s, ≤ 2.3 s" if it may be more than twice as long.
+// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s",
+// or "0.1 s, ≤ 2.3 s" if it may be more than twice as long.
 func PlusMinus(nanos, low, high int64) string {
 	off := max(nanos-low, high-nanos)
 	if off <= 0 {
