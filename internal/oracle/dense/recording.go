@@ -158,7 +158,7 @@ func (f *recordingReader) profile() {
 		}
 	}
 	sums := evidence.Sums(tree)
-	evidence.Bound(sums, &f.tree, tree)
+	evidence.Bound(sums, evidence.Divided{Recorded: &f.tree, Grafted: tree})
 	for _, s := range sums {
 		m := f.method(s.Method)
 		p.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)

@@ -38,22 +38,21 @@ func newPortions() *portions { return &portions{of: map[share]int64{}, ran: map[
 // become less with more samples. Beside JFR, shares of own time are off by about as much as with so many samples.
 const enough = 100
 
-// Bound sets the bounds of the sums of a grafted tree by those of the own times that were divided. A method that is
+// Divided is the calls of a thread: as they were recorded, and what [Graft] has made of them.
+type Divided struct{ Recorded, Grafted *Tree }
+
+// Bound sets the bounds of sums of grafted trees by those of the own times that were divided. A method that is
 // estimated in several of them has independent errors, whose squares are added. So are those of times in which no
-// sample has shown it, and what is wrong with samples of running threads, see [enough].
-func Bound(sums []Sum, recorded, grafted *Tree) {
+// sample has shown it, and what is wrong with samples of running threads, see [enough]: that is alike in all threads.
+func Bound(sums []Sum, trees ...Divided) {
 	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: newPortions(),
 		total: newPortions(), estimated: map[trace.Method]bool{}}
-	for i := range recorded.Samples.Below {
-		if b := &recorded.Samples.Below[i]; b.Path != PathUnknown {
-			m := recorded.Nodes[b.Node].Method
-			w := s.samples[m]
-			w.Add(b.SampleWeight)
-			s.samples[m] = w
-			s.all.Add(b.SampleWeight)
-		}
+	for _, t := range trees {
+		s.take(t.Recorded)
 	}
-	s.walk(grafted)
+	for _, t := range trees {
+		s.walk(t.Grafted)
+	}
 	for m, whole := range s.whole {
 		if s.samples[m].effective() > 0 {
 			s.divided += whole
@@ -64,6 +63,19 @@ func Bound(sums []Sum, recorded, grafted *Tree) {
 		m := &sums[i]
 		m.SelfLow, m.SelfHigh = selfOff[m.Method].around(m.Self)
 		m.TotalLow, m.TotalHigh = totalOff[m.Method].around(m.Total)
+	}
+}
+
+// take adds the samples of a tree.
+func (s *strata) take(t *Tree) {
+	for i := range t.Samples.Below {
+		if b := &t.Samples.Below[i]; b.Path != PathUnknown {
+			m := t.Nodes[b.Node].Method
+			w := s.samples[m]
+			w.Add(b.SampleWeight)
+			s.samples[m] = w
+			s.all.Add(b.SampleWeight)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func TestBoundsByMethodHold(t *testing.T) {
 		}
 		grafted := Graft(&tree)
 		sums := Sums(grafted)
-		Bound(sums, &tree, grafted)
+		Bound(sums, Divided{&tree, grafted})
 		for _, m := range sums {
 			if m.SelfLow > m.Self || m.SelfHigh < m.Self || m.TotalLow > m.Total || m.TotalHigh < m.Total {
 				t.Fatalf("%+v", m)
@@ -79,7 +79,7 @@ func divided(samples int, state trace.ThreadState, shows func(k int) bool) (sums
 	tree.Add(s)
 	grafted := Graft(&tree)
 	sums = Sums(grafted)
-	Bound(sums, &tree, grafted)
+	Bound(sums, Divided{&tree, grafted})
 	return sums
 }
 
@@ -124,11 +124,38 @@ func TestBoundsOfWhatIsRarelySeen(t *testing.T) {
 	}
 	grafted := Graft(&tree)
 	sums := Sums(grafted)
-	Bound(sums, &tree, grafted)
+	Bound(sums, Divided{&tree, grafted})
 	if m := sums[2]; m.Method != 10 || m.Self != 1e7 || m.SelfHigh < 3e7 || m.TotalHigh < 3e7 {
 		t.Errorf("%+v", m)
 	}
 	if low, high := Bounds(20, 10, 0); low != 0 || high != 20 {
 		t.Errorf("a time is in its own bounds: %d to %d", low, high)
+	}
+}
+
+// TestBoundsOfManyThreads: what is wrong with samples of running threads is alike in all of them, so it does not become
+// less with more threads.
+func TestBoundsOfManyThreads(t *testing.T) {
+	const threads, samples, length = 100, 200, 1e7
+	var trees []Divided
+	var one Sum
+	for range threads {
+		var tree Tree
+		s := &trace.Segment{End: samples * length, Calls: []trace.Call{{Method: 1, Parent: -1, Next: 1, Count: 1,
+			End: samples * length}}}
+		for k := range samples {
+			s.Samples = append(s.Samples, trace.Sample{Nanos: int64(k) * length, Weight: length, State: 2, CPU: -1})
+			if k%10 == 0 {
+				s.Samples[k].Below = []trace.Method{10}
+			}
+		}
+		tree.Add(s)
+		trees = append(trees, Divided{&tree, Graft(&tree)})
+		one = Sums(trees[0].Grafted)[1]
+	}
+	all := []Sum{{Method: 10, Total: threads * one.Total, Self: threads * one.Self}}
+	Bound(all, trees...)
+	if m := all[0]; m.SelfLow > m.Self*6/10 || m.SelfHigh < m.Self*16/10 || m.SelfHigh > m.Self*2 {
+		t.Errorf("%+v", m)
 	}
 }
