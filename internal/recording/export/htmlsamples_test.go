@@ -49,7 +49,7 @@ func TestPageSamplesAsGraft(t *testing.T) {
 		trace.MethodDispatch: "android.os.Handler.dispatchMessage"}
 	grafted := evidence.Graft(&m.Tree)
 	sums := evidence.Sums(grafted)
-	evidence.Bound(sums, &m.Tree, grafted)
+	evidence.Bound(sums, evidence.Divided{Recorded: &m.Tree, Grafted: grafted})
 	for _, s := range sums {
 		name := names[s.Method]
 		if name == "" {

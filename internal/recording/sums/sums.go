@@ -244,14 +244,13 @@ func (t *Sum) count(c *trace.Call, kind trace.SegmentKind) {
 	}
 }
 
-// estimateOf returns what samples say of a method.
+// estimateOf returns what samples say of a method, without bounds.
 func estimateOf(m *evidence.Sum) Estimate {
 	if m.Samples == 0 {
 		return Estimate{}
 	}
-	return Estimate{Samples: m.Samples, Total: m.EstimatedTotal, Self: m.EstimatedSelf, TotalLow: m.TotalLow,
-		TotalHigh: m.TotalHigh, SelfLow: m.SelfLow, SelfHigh: m.SelfHigh, Running: m.Sampled - m.Waiting - m.Blocked,
-		Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
+	return Estimate{Samples: m.Samples, Total: m.EstimatedTotal, Self: m.EstimatedSelf,
+		Running: m.Sampled - m.Waiting - m.Blocked, Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
 }
 
 // SumOf returns the sum of the calls of a node, which may be of a grafted tree.
@@ -318,11 +317,27 @@ func (s *Calls) Graft() {
 			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
 		}
 	}
+	var trees []evidence.Divided
 	for _, t := range list {
-		sums := evidence.Sums(t.Tree)
-		evidence.Bound(sums, t.Recorded, t.Tree)
-		for _, m := range sums {
+		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree})
+		for _, m := range evidence.Sums(t.Tree) {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}
+	}
+	s.bound(trees)
+}
+
+// bound sets the bounds of what is estimated.
+func (s *Calls) bound(trees []evidence.Divided) {
+	var sums []evidence.Sum
+	for i := range s.list {
+		if m := &s.list[i]; m.Estimate.Samples > 0 {
+			sums = append(sums, evidence.Sum{Method: m.Method, Total: m.Total, Self: m.Self})
+		}
+	}
+	evidence.Bound(sums, trees...)
+	for _, m := range sums {
+		e := &s.list[s.of(m.Method)].Estimate
+		e.TotalLow, e.TotalHigh, e.SelfLow, e.SelfHigh = m.TotalLow, m.TotalHigh, m.SelfLow, m.SelfHigh
 	}
 }
