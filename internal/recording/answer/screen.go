@@ -151,12 +151,3 @@ func (s *Screen) Close(w io.Writer) error {
 	}
 	return nil
 }
-
-// cut shortens a line to a number of characters.
-func cut(line string, width int) string {
-	runes := []rune(line)
-	if len(runes) <= width {
-		return line
-	}
-	return string(runes[:width-2]) + " …"
-}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -135,13 +135,15 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, without its package if there is no room for that, and how many of its calls were left
-// out.
+// name is the name of a method, and how many of its calls were left out. If there is no room, it leaves out the place in
+// the source, the package, and then the class.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), leftOutText(m.LeftOut)
-	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
-		name = name[at+1:]
+	if utf8.RuneCountInString(name+more) > width {
+		method := m.Method
+		method.File = ""
+		name = shortened(method.String(), width-len(more))
 	}
 	return name + more
 }
