@@ -32,7 +32,7 @@ type occasion struct {
 	// Ran is how long it lasted, Idle how much of that its thread waited for work, Threshold how long a stall lasts at
 	// least, 0 if that is not known.
 	Ran, Idle, Threshold time.Duration
-	// Stacks were taken meanwhile.
+	// Stacks were taken meanwhile: whole ones, up to the begin of the thread.
 	Stacks [][]string
 	// First is set if it is the first thing that its thread is known to have done.
 	First bool
@@ -69,7 +69,9 @@ func (s *Stall) roleOf(from *evidence.Stall) Role {
 		o.Idle = s.idle()
 	}
 	for _, sample := range s.Samples {
-		o.Stacks = append(o.Stacks, sample.Frames)
+		if !s.steady {
+			o.Stacks = append(o.Stacks, sample.Frames)
+		}
 	}
 	return o.role()
 }
