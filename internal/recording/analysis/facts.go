@@ -165,6 +165,8 @@ func (r *Recording) Facts() []Fact {
 	}
 	all = append(all, r.viewFacts()...)
 	add("stalls", uint64(r.Stalls))
+	count("runs", uint64(r.Runs))
+	count("waits for work", uint64(r.Waits))
 	add("calls", r.Calls)
 	count("methods without a name", uint64(r.Unresolved))
 	for _, c := range repairCounts(r.Repairs) {

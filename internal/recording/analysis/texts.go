@@ -104,6 +104,12 @@ func (r *Recording) Summary() string {
 	if threshold := r.Meta["slowMillis"]; threshold != "" {
 		parts[0] += ", of " + threshold + " ms and more"
 	}
+	if r.Runs > 0 {
+		parts = append(parts, Count(r.Runs, "run"))
+	}
+	if r.Waits > 0 {
+		parts = append(parts, Count(r.Waits, "wait")+" for work")
+	}
 	if r.HasCalls() {
 		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, Count(r.Threads, "thread")))
 	}
