@@ -38,8 +38,11 @@ func newPortions() *portions { return &portions{of: map[share]int64{}, ran: map[
 // become less with more samples. Beside JFR, shares of own time are off by about as much as with so many samples.
 const enough = 100
 
-// Divided is the calls of a thread: as they were recorded, and what [Graft] has made of them.
-type Divided struct{ Recorded, Grafted *Tree }
+// Divided is the calls of a thread.
+type Divided struct {
+	// Recorded has them as they were recorded, Grafted is what [Graft] has made of that.
+	Recorded, Grafted *Tree
+}
 
 // Bound sets the bounds of sums of grafted trees by those of the own times that were divided. A method that is
 // estimated in several of them has independent errors, whose squares are added. So are those of times in which no
