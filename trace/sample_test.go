@@ -244,8 +244,8 @@ func replayModel(t testing.TB, g model, chunks ...Chunk) *namedCollect {
 	return c
 }
 
-// TestOneSampleEndsManyCalls: an exception leaves each of many calls of a method, and one sample shows that once. All of
-// the calls end early then, and it is one sample that contradicts.
+// TestOneSampleEndsManyCalls: an exception leaves each of many calls of a method, and one sample shows that once. All
+// of the calls end early then, and it is one sample that contradicts.
 func TestOneSampleEndsManyCalls(t *testing.T) {
 	chunk := &Stacks{Anew: true, Nodes: []StackNode{{0, "p.C.m1(C.java)"}, {1, "p.C.m2(C.java)"}, {1, "p.C.m3(C.java)"}},
 		Samples: []SteadySample{{Nanos: 5, Node: 2, Record: 2, CPU: -1}, {Nanos: 15, Node: 3, Record: 3, CPU: -1}}}
