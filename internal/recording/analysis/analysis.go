@@ -69,18 +69,19 @@ type Recording struct {
 	// Names has the names of its methods.
 	Names *resolve.Names `json:"-"`
 
-	view       *View
-	by         resolve.Residual
-	restored   bool // a stack of a text had a name that R8 has changed
-	unmeasured int  // stalls of which it is not known how long they took
-	threads    map[uint32]*Thread
-	labels     map[string]bool // of threads
-	clock      *trace.Clock    // the first
-	origin     int64           // the time that is 0 in all formats
-	fixed      bool            // the origin is known
-	kinds      [8]uint64       // segments by kind
-	begin, end int64
-	met        map[trace.Method]bool
+	view          *View
+	by            resolve.Residual
+	restored      bool   // a stack of a text had a name that R8 has changed
+	contradicting uint64 // samples that show calls to have ended
+	unmeasured    int    // stalls of which it is not known how long they took
+	threads       map[uint32]*Thread
+	labels        map[string]bool // of threads
+	clock         *trace.Clock    // the first
+	origin        int64           // the time that is 0 in all formats
+	fixed         bool            // the origin is known
+	kinds         [8]uint64       // segments by kind
+	begin, end    int64
+	met           map[trace.Method]bool
 }
 
 // HasCalls reports whether calls were recorded, or may still be.
@@ -252,6 +253,7 @@ func (a *analyzer) finish() error {
 		steady := &a.complete.Samples
 		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
 		r.ToolSamples += steady.Own
+		r.contradicting = steady.Contradicting
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)

@@ -312,7 +312,7 @@ func newStackSample(s *trace.StackSample, begin int64, by resolve.Residual) Stac
 		Frames: frames, cpu: time.Duration(s.CPU)}
 }
 
-// stackOf returns a steady sample as the stack samples of stalls are, which say more: of locks, and where in the source.
+// stackOf returns a steady sample as the stack samples of stalls are, which say more: of locks, and of the source.
 // Its names are restored.
 func stackOf(s *evidence.SteadyStack, names *resolve.Names) *trace.StackSample {
 	out := &trace.StackSample{Nanos: s.Nanos, State: s.State, CPU: s.CPU}

@@ -187,8 +187,8 @@ func whole(text string, width int) string {
 	return text
 }
 
-// fitting is whole, but if that leaves a third of the room empty, it adds of the other parts what has room, with shorter
-// names.
+// fitting is whole, but if that leaves a third of the room empty, it adds what has room of the other parts, with
+// shorter names.
 func fitting(text string, width int) string {
 	parts := whole(text, width)
 	rest, room := strings.TrimPrefix(text, parts), width-len([]rune(parts))

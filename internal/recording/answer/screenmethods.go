@@ -135,8 +135,8 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, and how many of its calls were left out. If there is no room, it leaves out the place in
-// the source, the package, and then the class.
+// name is the name of a method, and how many of its calls were left out. If there is no room, it leaves out the place
+// in the source, the package, and then the class.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), leftOutText(m.LeftOut)

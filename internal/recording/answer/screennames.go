@@ -72,8 +72,8 @@ func replaced(text, word, by string) string {
 	}
 }
 
-// withoutPackage returns a class, or a class with its method, without the package. Packages begin with small letters; if
-// all does, the last word but one is the class.
+// withoutPackage returns a class, or a class with its method, without the package. Packages begin with small letters;
+// if all words do, the last one but one is the class.
 func withoutPackage(name string) string {
 	words := strings.Split(name, ".")
 	class := slices.IndexFunc(words, func(word string) bool {

@@ -25,7 +25,7 @@ func TestLongNamesKeepTheirMethod(t *testing.T) {
 		got   func(width int) string
 		want  string
 	}{
-		{"nothing to cut", 60, of("own work: a.B.c (own time 1.5 s); CPU 95 %"), "own work: a.B.c (own time 1.5 s); CPU 95 %"},
+		{"nothing to cut", 60, of("own work: a.B.c (own time 1.5 s); CPU 9 %"), "own work: a.B.c (own time 1.5 s); CPU 9 %"},
 		{"the package", 60, of("sleep: org.acme.shop.Journal.send (own time 452 ms) in java.lang.Thread.sleep"),
 			"sleep: Journal.send (own time 452 ms) in Thread.sleep"},
 		{"packages, and a class of small letters", 34, of("own work: a.b.c.d (own time 452 ms)"),

@@ -366,7 +366,7 @@ func (f *Folder) flush(r *run, parent int32) error {
 	} else {
 		err = f.put(r, 0, parent, r.begin)
 	}
-	f.settle(r, int32(len(f.calls))-1)
+	f.move(r, int32(len(f.calls))-1)
 	r.reset()
 	return err
 }

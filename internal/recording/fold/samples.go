@@ -34,9 +34,9 @@ func (f *Folder) take(r *run, call, node int32, samples map[int32][]trace.Sample
 	}
 }
 
-// settle moves the samples of a run into the calls that stand for those that they fell in. rest is the call that stands
+// move moves the samples of a run into the calls that stand for those that they fell in. rest is the call that stands
 // for calls that took no time.
-func (f *Folder) settle(r *run, rest int32) {
+func (f *Folder) move(r *run, rest int32) {
 	for _, s := range r.samples {
 		call := rest
 		if s.node != 0 {
