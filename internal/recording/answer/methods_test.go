@@ -231,6 +231,26 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestLearnSpare leaves out more than what exceeds the budget, as the next build makes the same calls in less time, but
+// no method of a few calls, also if methods that are worth them exceed the budget.
+func TestLearnSpare(t *testing.T) {
+	l := newLearning(t, false, "a/A many ()V", "a/A more ()V", "a/A few ()V", "a/A worth ()V", "a/A run ()V")
+	l.call("a/A run ()V", 1, 0, 6*time.Second, 6*time.Second)
+	l.call("a/A worth ()V", 60_000, 0, 4*time.Second, 4*time.Second)
+	l.call("a/A many ()V", 150_000, 0, ms, 0)
+	l.call("a/A more ()V", 30_000, 0, ms, 0)
+	l.call("a/A few ()V", 20, 0, ms, 0)
+	p := new(filter.Profile)
+	l.learn(p, Budget{Calls: 20_000})
+	if got, want := levels(p), "a/A.many:none a/A.more:none a/A.worth:full"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	p = new(filter.Profile)
+	if learned := l.learn(p, Budget{Calls: 25_000}); len(p.Lines) > 0 || learned.Left != learned.Calls {
+		t.Errorf("within the budget, %s: %+v", levels(p), learned)
+	}
+}
+
 // TestLearnDex leaves out methods for the size of dex files: first those that were not called.
 func TestLearnDex(t *testing.T) {
 	l := newLearning(t, false, "a/A big ()V", "a/A small ()V", "a/A uncalled ()V", "a/B uncalled ()V")
