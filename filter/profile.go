@@ -209,9 +209,12 @@ func (p *Profile) WriteTo(w io.Writer) (int64, error) {
 			cmp.Compare(a.Method.Descriptor, b.Method.Descriptor))
 	})
 	out := &counter{w: bufio.NewWriter(w)}
-	fmt.Fprintf(out, "%s\n# Methods that are traced (full) or not (none), by their calls in recordings: number, own "+
-		"time, and time of long\n# calls. tracegen analyze --profile adds lines, and keeps the level of each. Without its line, "+
-		"a method is\n# decided anew.\n# LEVEL CALLS OWN-MS LONG-MS class method descriptor\n", profileHead)
+	fmt.Fprintf(out, `%s
+# Methods that are traced (full) or not (none), by their calls in recordings: number, own time, and time of long
+# calls. tracegen analyze --profile adds lines, and keeps the level of each. Without its line, a method is
+# decided anew.
+# LEVEL CALLS OWN-MS LONG-MS class method descriptor
+`, profileHead)
 	for _, l := range lines {
 		level := levelNone
 		if l.Traced {
