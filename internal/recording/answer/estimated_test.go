@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -113,4 +114,16 @@ func (numbers) Name(m trace.Method) (trace.Name, bool) {
 		return trace.Name{Class: "a.Feed", Method: []string{"load", "bind"}[m-1], Descriptor: "()V"}, true
 	}
 	return trace.NoNames{}.Name(m)
+}
+
+// TestScreenOfSteadySamples: the own time that samples fell in is apart by what they show, and that of a method without
+// a sample is not known.
+func TestScreenOfSteadySamples(t *testing.T) {
+	got := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = numbers{}
+		if err := analysis.Analyze("a.tgd", sampled{}, o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	golden.Compare(t, "testdata/screen-steady.golden", got)
 }

@@ -163,19 +163,42 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestWaitedWithoutStack: a method of whose time only the thread's state is known did not run.
-func TestWaitedWithoutStack(t *testing.T) {
-	const start = `
+// TestRanOrWaited: of a method whose stack was never taken, the thread's state and its time on a processor say what is
+// known of its own time. The rest neither ran nor waited as far as is known.
+func TestRanOrWaited(t *testing.T) {
+	const (
+		ran, waited, unknown = "methods that ran", "methods that waited", "ran or waited: not known"
+		start                = `
 meta slowMillis=700 clockPeriodMillis=5 records=all
 clock now=0 wall=1700000000000
 thread index=0 name=main main=1
 records thread=0 first=0 list="+10@0 -10@1900"
-stall thread=0 sequence=0 begin=0 wall=1900 cpu=10 first=0 end=2 what="method 10" state=`
-	for state, title := range map[string]string{"WAITING": "methods that waited", "RUNNABLE": "methods that ran"} {
-		got := screenOfTape(t, new(Screen), start+state+"\nend")
-		_, below, _ := strings.Cut(got, title)
-		if !strings.Contains(below, "a.B.main") || strings.Count(got, "methods that") != 1 {
-			t.Errorf("%s:\n%s", state, got)
+`
+		stall = `stall thread=0 sequence=0 begin=0 wall=1900 first=0 end=2 what="method 10" `
+	)
+	for _, c := range []struct{ evidence, want string }{
+		{"", unknown + " 1.90 s"},
+		{stall, unknown + " 1.90 s"},
+		{stall + "state=RUNNABLE", unknown + " 1.90 s"},
+		{stall + "state=WAITING", waited + " 1.90 s"},
+		{stall + "state=WAITING cpu=300", ran + " 300 ms, " + waited + " 1.60 s"},
+		{stall + "state=RUNNABLE cpu=300", ran + " 300 ms, " + waited + " 1.60 s"},
+		{stall + "cpu=1900", ran + " 1.90 s"},
+		{`sample time=700 thread=0 state=RUNNABLE stack="a.B.main(B.java)"` + "\n" + stall, ran + " 1.90 s"},
+		{`sample time=700 thread=0 state=RUNNABLE stack="a.C.main(C.java)"` + "\n" + stall, unknown + " 1.90 s"},
+	} {
+		_, tables, _ := strings.Cut(screenOfTape(t, new(Screen), start+c.evidence+"\nend"), " own time  share")
+		var got []string
+		title := ""
+		for _, line := range strings.Split(tables, "\n") {
+			if _, name, found := strings.Cut(line, " samples  "); found {
+				title = name
+			} else if strings.HasSuffix(line, "a.B.main") {
+				got = append(got, title+" "+strings.Join(strings.Fields(line)[:2], " "))
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%q: %q, want %q", c.evidence, got, c.want)
 		}
 	}
 }

@@ -240,7 +240,8 @@ func (g *grafter) divide(k int32) {
 		list, step = nil, 1/float64(max(1, n.Self/g.least))
 	}
 	rest, restHidden, left := n.Self, hidden, 1.0
-	for _, p := range g.places[k] {
+	for i, p := range g.places[k] {
+		others := pooled || i > 0 // the samples count in one place, as it is not known in which each fell
 		self, past := portion(rest, p.share, left), portion(restHidden, p.share, left)
 		rest, restHidden, left = rest-self, restHidden-past, left-p.share
 		to := &g.out[p.at]
@@ -250,7 +251,7 @@ func (g *grafter) divide(k int32) {
 		case s.Weight == 0:
 			to.Self += self
 		case step == 0:
-			g.among(p.at, k, self, s, pooled)
+			g.among(p.at, k, self, s, others)
 		default:
 			g.spread(p.at, k, self, s, step)
 		}
@@ -369,7 +370,7 @@ func (g *grafter) bound(n *node) {
 		w.CPU = -1
 	}
 	if w.Samples = n.samples; w.Samples == 0 {
-		w.Samples = n.pooled
+		w.Samples, w.Pooled = n.pooled, n.pooled > 0
 	}
 	from, under := &g.from.Nodes[n.from], g.under[n.from]
 	w.TotalLow, w.TotalHigh, w.SelfLow, w.SelfHigh = n.Total, n.Total, n.Self, n.Self
@@ -454,6 +455,9 @@ func Sums(t *Tree) []Sum {
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[m]
 		s.EstimatedTotal = s.Total - s.recorded
+		if s.Samples == 0 {
+			s.Samples, s.Pooled = s.pooled, s.pooled > 0
+		}
 		all = append(all, s.Sum)
 	}
 	return all
@@ -463,6 +467,7 @@ func Sums(t *Tree) []Sum {
 type sum struct {
 	Sum
 	recorded int64 // of Total what recorded calls took
+	pooled   int   // the most samples of nodes that have only those of others
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
 }
@@ -481,8 +486,12 @@ func (s *sum) enter(n *Node) {
 	if s.open == 0 {
 		s.Total += n.Total
 	}
-	if s.open == 0 || !w.Estimated {
-		s.Samples += w.Samples // those of an estimated call are also of the estimated calls around it
+	switch {
+	case s.open > 0 && w.Estimated: // its samples are also of the estimated calls around it
+	case w.Pooled:
+		s.pooled = max(s.pooled, w.Samples)
+	default:
+		s.Samples += w.Samples
 	}
 	s.open++
 	if !n.Grafted.Estimated {

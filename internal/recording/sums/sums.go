@@ -37,6 +37,8 @@ type Sum struct {
 type Estimate struct {
 	// Samples is how many stacks it rests on.
 	Samples int `json:"samples"`
+	// Pooled is set if these are the samples of other calls of the method, because none fell in these.
+	Pooled bool `json:"-"`
 	// Total and Self are what of the method's total and own time no record shows: calls of a method that was switched
 	// off or is not traced.
 	Total int64 `json:"totalNanos"`
@@ -110,7 +112,7 @@ func (t *Sum) added(o *Sum) Estimate {
 	total, self := t.Total+o.Total, t.Self+o.Self
 	root := func(a, b int64) int64 { return int64(math.Round(math.Hypot(float64(a), float64(b)))) }
 	sum := Estimate{
-		Samples: a.Samples + b.Samples, Total: a.Total + b.Total, Self: a.Self + b.Self,
+		Total: a.Total + b.Total, Self: a.Self + b.Self,
 		TotalLow:  total - root(t.Total-a.TotalLow, o.Total-b.TotalLow),
 		TotalHigh: total + root(a.TotalHigh-t.Total, b.TotalHigh-o.Total),
 		SelfLow:   self - root(t.Self-a.SelfLow, o.Self-b.SelfLow),
@@ -121,7 +123,21 @@ func (t *Sum) added(o *Sum) Estimate {
 	if a.CPU < 0 || b.CPU < 0 {
 		sum.CPU = -1
 	}
+	sum.Samples, sum.Pooled = bothSamples(&a, &b)
 	return sum
+}
+
+// bothSamples returns how many samples two estimates rest on. Those of other calls do not count twice.
+func bothSamples(a, b *Estimate) (n int, pooled bool) {
+	switch {
+	case a.Pooled && b.Pooled:
+		return max(a.Samples, b.Samples), true
+	case a.Pooled && b.Samples > 0:
+		return b.Samples, false
+	case b.Pooled && a.Samples > 0:
+		return a.Samples, false
+	}
+	return a.Samples + b.Samples, a.Pooled || b.Pooled
 }
 
 // bounded returns the estimate, with the exact times for bounds if it rests on no sample.
@@ -249,7 +265,7 @@ func estimateOf(m *evidence.Sum) Estimate {
 	if m.Samples == 0 {
 		return Estimate{}
 	}
-	return Estimate{Samples: m.Samples, Total: m.EstimatedTotal, Self: m.EstimatedSelf,
+	return Estimate{Samples: m.Samples, Pooled: m.Pooled, Total: m.EstimatedTotal, Self: m.EstimatedSelf,
 		Running: m.Sampled - m.Waiting - m.Blocked, Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
 }
 
@@ -260,7 +276,8 @@ func SumOf(n *evidence.Node) Sum {
 	if g.Samples == 0 {
 		return s
 	}
-	s.Estimate = Estimate{Samples: g.Samples, TotalLow: g.TotalLow, TotalHigh: g.TotalHigh, SelfLow: g.SelfLow,
+	s.Estimate = Estimate{Samples: g.Samples, Pooled: g.Pooled, TotalLow: g.TotalLow, TotalHigh: g.TotalHigh,
+		SelfLow:  g.SelfLow,
 		SelfHigh: g.SelfHigh, Known: n.Self, Running: n.Self - g.Waiting - g.Blocked, Waiting: g.Waiting,
 		Blocked: g.Blocked, CPU: g.CPU}
 	if g.Estimated {
@@ -275,7 +292,8 @@ func AddTo(to, n *evidence.Node) {
 	s.Add(&o)
 	to.Calls, to.Marked, to.Total, to.Self, to.Longest = s.Calls, s.Marked, s.Total, s.Self, s.Longest
 	e := &s.Estimate
-	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
+	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, Pooled: e.Pooled,
+		TotalLow:  e.TotalLow,
 		TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting, Blocked: e.Blocked,
 		CPU: e.CPU}
 }

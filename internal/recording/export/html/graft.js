@@ -199,12 +199,13 @@ class Grafter {
       pool = this.pool.get(tree.method[k]),
       pooled = this.own[k].weight === 0 && pool,
       shown = pooled || this.own[k];
-    for (const { at, share } of this.places[k]) {
-      const self = tree.self[k] * share;
+    for (const [i, { at, share }] of this.places[k].entries()) {
+      const self = tree.self[k] * share,
+        others = pooled || i > 0; // the samples count in one place
       (out.recorded.self[at] ||= new Weight()).add(shown);
       if (!shown.weight) out.self[at] += self;
       else if (pooled && tree.self[k] / this.least < shown.list.length) this.spread(at, k, self, shown);
-      else for (const b of shown.list) this.give(at, k, (self * b.weight) / shown.weight, b, pooled);
+      else for (const b of shown.list) this.give(at, k, (self * b.weight) / shown.weight, b, others);
     }
   }
 
