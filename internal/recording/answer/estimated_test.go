@@ -94,8 +94,8 @@ func TestEstimated(t *testing.T) {
 "methods":[
 {"method":{"class":"lib.Store","name":"read"},"calls":0,"marked":0,"records":0,"totalNanos":2000000000,` +
 			`"selfNanos":2000000000,"longestNanos":0,"estimate":{"samples":20,"totalNanos":2000000000,` +
-			`"selfNanos":2000000000,"totalLowNanos":1429972457,"totalHighNanos":2464752048,` +
-			`"selfLowNanos":1429972457,"selfHighNanos":2464752048,"knownNanos":2000000000,"runningNanos":1000000000,` +
+			`"selfNanos":2000000000,"totalLowNanos":1429972457,"totalHighNanos":2478413792,` +
+			`"selfLowNanos":1429972457,"selfHighNanos":2478413792,"knownNanos":2000000000,"runningNanos":1000000000,` +
 			`"waitingNanos":1000000000,"blockedNanos":0,"cpuNanos":500000000},"stalls":0}
 ]}
 `,

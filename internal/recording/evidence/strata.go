@@ -18,11 +18,11 @@ type strata struct {
 	whole       map[trace.Method]int64 // the own time of a recorded method, with what of it was divided
 	samples     map[trace.Method]weight
 	all         weight // samples
-	divided     int64  // of whole what samples fell in
+	own         int64  // all of whole
 	self, total *portions
 	// estimated has the methods of which a call is estimated.
 	estimated map[trace.Method]bool
-	ran       int64 // of divided what no thread waited in
+	ran       int64 // of what was divided, that no thread waited in
 }
 
 // portions are the parts of methods: of own times, and of them together what no thread waited in.
@@ -56,10 +56,8 @@ func Bound(sums []Sum, trees ...Divided) {
 	for _, t := range trees {
 		s.walk(t.Grafted)
 	}
-	for m, whole := range s.whole {
-		if s.samples[m].effective() > 0 {
-			s.divided += whole
-		}
+	for _, whole := range s.whole {
+		s.own += whole
 	}
 	selfOff, totalOff := s.off(s.self), s.off(s.total)
 	for i := range sums {
@@ -173,8 +171,8 @@ func (s *strata) off(p *portions) map[trace.Method]spread {
 	for m, to := range all {
 		most := to.seen
 		if s.estimated[m] {
-			most = s.divided
-			_, high := Bounds(0, s.divided-to.seen, s.all.effective())
+			most = s.own
+			_, high := Bounds(0, s.own-to.seen, s.all.effective())
 			to.off(0, 0, high)
 		}
 		low, high := Bounds(p.ran[m], s.ran, enough)

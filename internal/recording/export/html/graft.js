@@ -308,8 +308,7 @@ function spreads(tree) {
       }
     waiting.push(-k, ...tree.children[k]);
   }
-  let divided = 0; // the own times that samples fell in
-  for (const [m, nanos] of whole) if (samples(m)) divided += nanos;
+  const own = [...whole.values()].reduce((sum, nanos) => sum + nanos, 0);
   tree.spreads = { self: new Map(), total: new Map() };
   for (const which of ["self", "total"]) {
     const off = (sum, part, [low, high]) => {
@@ -326,8 +325,8 @@ function spreads(tree) {
       tree.spreads[which].set(m, sum);
     }
     for (const [m, sum] of tree.spreads[which]) {
-      const most = everEstimated.has(m) ? divided : sum.seen;
-      if (everEstimated.has(m)) off(sum, 0, bounds(0, divided - sum.seen, tree.recorded.under[0].effective));
+      const most = everEstimated.has(m) ? own : sum.seen;
+      if (everEstimated.has(m)) off(sum, 0, bounds(0, own - sum.seen, tree.recorded.under[0].effective));
       off(sum, ran[which].get(m), bounds(ran[which].get(m), allRan, enough));
       sum.below = Math.min(sum.below, sum.part ** 2);
       sum.above = Math.min(sum.above, (most - sum.part) ** 2);
