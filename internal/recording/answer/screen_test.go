@@ -132,8 +132,8 @@ func TestNoScreenIsLonger(t *testing.T) {
 	if n := strings.Count(full, "\n"); n != screenLines {
 		t.Errorf("%d lines, want all %d:\n%s", n, screenLines, full)
 	}
-	for _, part := range []string{"more lines: -v", "more of 33 causes", "more of 57 causes", "more of 17 causes", "Left out",
-		"methods that ran", "methods that waited", "ran or waited: not known", "-v shows each"} {
+	for _, part := range []string{"more lines: -v", "more of 33 causes", "more of 57 causes", "more of 17 causes",
+		"Left out", "methods that ran", "methods that waited", "ran or waited: not known", "-v shows each"} {
 		if !strings.Contains(full, part) {
 			t.Errorf("no %q in\n%s", part, full)
 		}
