@@ -393,6 +393,9 @@ func (p *passes) learn(o *analysis.Options, w io.Writer) (finish func(*resolve.M
 	if err == nil {
 		profile, err = filter.ParseProfile(p.profile, data)
 	}
+	if err == nil && profile.Rules > 0 {
+		err = fmt.Errorf("%s has rules of a baseline profile, which would be lost: name another file", p.profile)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--profile: %w", err)
 	}
