@@ -97,7 +97,7 @@ func orders() []cli.Named[answer.Order] {
 }
 
 // defaultMaxCalls is how many calls a second cost some percent of the time of a processor.
-const defaultMaxCalls = 500_000
+const defaultMaxCalls = 200_000
 
 // analyzeHelp returns the help, with the verdicts of package analysis and the formats of package export.
 func analyzeHelp() string {
