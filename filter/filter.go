@@ -11,7 +11,7 @@ import (
 
 const matrixPackage = "com/tencent/matrix/"
 
-// Options configure a [Filter]. The zero value has no rules, the trivial mode [Smart] and the default runtime class.
+// Options configure a [Filter]. The zero value has no rules, the trivial mode [Bounded] and the default runtime class.
 type Options struct {
 	// Rules in order: the rules of block lists come before the rules of tracegen.yml.
 	Rules []Rule
@@ -157,7 +157,7 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 		cf.decided = sameForAll
 		return cf
 	}
-	if methods := c.Methods(); len(methods) > fewMethods && f.trivial == Smart {
+	if methods := c.Methods(); len(methods) > fewMethods && f.trivial <= Smart {
 		cf.flags = make(map[signature]uint16, len(methods))
 		for i := range methods {
 			m := &methods[i]
