@@ -27,8 +27,9 @@ import (
 type Profile struct {
 	// Lines are what it says of methods, in the order of names. No two have the same method.
 	Lines []ProfileLine
-	// Ignored is how many rules of a baseline profile have wildcards that no rule of this package can express.
-	Ignored int
+	// Rules is how many rules of baseline profiles were read, Ignored how many of them have wildcards that no rule of this
+	// package can express.
+	Rules, Ignored int
 
 	index map[mapping.Identity]int    // of Lines
 	start map[mapping.Identity]string // the detail for each method that a rule names
@@ -136,6 +137,7 @@ func (p *Profile) addLine(text string, at Position) error {
 
 // addRule reads a rule of a baseline profile: [HSP]*Lclass;->method(parameters)result, or a class alone.
 func (p *Profile) addRule(text string, at Position) {
+	p.Rules++
 	flags, _, _ := strings.Cut(text, "L")
 	class, method, ok := strings.Cut(text[len(flags)+1:], ";->")
 	if !ok || !strings.Contains(flags, "S") {
@@ -198,6 +200,7 @@ func (p *Profile) Add(o *Profile) {
 		p.start = map[mapping.Identity]string{}
 	}
 	maps.Copy(p.start, o.start)
+	p.Rules += o.Rules
 	p.Ignored += o.Ignored
 }
 

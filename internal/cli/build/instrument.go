@@ -233,7 +233,8 @@ func (i *settings) readProfiles() error {
 			i.profile.Add(p)
 		}
 		i.profileSums += fmt.Sprintf("profile %x\n", sha256.Sum256(data))
-		i.con.Detail("%s: %d methods, and %d rules with wildcards that are ignored", name, len(p.Lines), p.Ignored)
+		i.con.Detail("%s: %d methods, %d rules for the start of an app, of which %d are not understood", name,
+			len(p.Lines), p.Rules, p.Ignored)
 	}
 	return nil
 }

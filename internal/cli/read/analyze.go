@@ -97,7 +97,7 @@ func orders() []cli.Named[answer.Order] {
 }
 
 // defaultMaxCalls is how many calls a second cost some percent of the time of a processor.
-const defaultMaxCalls = 500_000
+const defaultMaxCalls = 200_000
 
 // analyzeHelp returns the help, with the verdicts of package analysis and the formats of package export.
 func analyzeHelp() string {
@@ -392,6 +392,9 @@ func (p *passes) learn(o *analysis.Options, w io.Writer) (finish func(*resolve.M
 	data, err := userfile.ReadText(p.profile, maxProfile)
 	if err == nil {
 		profile, err = filter.ParseProfile(p.profile, data)
+	}
+	if err == nil && profile.Rules > 0 {
+		err = fmt.Errorf("%s has rules of a baseline profile, which would be lost: name another file", p.profile)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--profile: %w", err)

@@ -71,7 +71,7 @@ func TestCorpusProfile(t *testing.T) {
 }
 
 // budget is the default of analyze.
-var budget = answer.Budget{Calls: 500_000}
+var budget = answer.Budget{Calls: 200_000}
 
 // learn adds to a profile what a recording shows.
 func learn(t *testing.T, r *Prepared, profile *filter.Profile, file string) *answer.Learned {

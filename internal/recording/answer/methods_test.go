@@ -251,6 +251,24 @@ func TestLearnSpare(t *testing.T) {
 	}
 }
 
+// TestLearnOnBusyMachine learns the same if the threads have a processor in a tenth of their time.
+func TestLearnOnBusyMachine(t *testing.T) {
+	for _, slow := range []time.Duration{1, 10} {
+		l := newLearning(t, false, "a/A run ()V", "a/A many ()V", "a/A step ()V")
+		l.call("a/A run ()V", 1, 0, slow*10*time.Second, slow*10*time.Second)
+		l.call("a/A many ()V", 3_000_000, 0, slow*ms, 0)
+		l.call("a/A step ()V", 100_000, 0, slow*time.Second, 0)
+		for _, m := range l.methods.list {
+			m.Estimate = sums.Estimate{Samples: 10, Known: m.Self, Running: m.Self, CPU: m.Self / int64(slow)}
+		}
+		p := new(filter.Profile)
+		learned := l.learn(p, Budget{Calls: 200_000})
+		if got := levels(p); got != "a/A.many:none" || learned.Calls < 200_000 || learned.Calls > 400_000 {
+			t.Errorf("%d times slower, %s: %+v", slow, got, learned)
+		}
+	}
+}
+
 // TestLearnDex leaves out methods for the size of dex files: first those that were not called.
 func TestLearnDex(t *testing.T) {
 	l := newLearning(t, false, "a/A big ()V", "a/A small ()V", "a/A uncalled ()V", "a/B uncalled ()V")

@@ -76,7 +76,8 @@ type Worth struct {
 // method is chosen by its counts.
 func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapping) *Learned {
 	l := &Learned{Kept: len(p.Lines), budget: budget}
-	busy := m.busy().Seconds()
+	ran, onCPU := m.busy()
+	busy := ran.Seconds()
 	if busy == 0 {
 		return l
 	}
@@ -92,7 +93,7 @@ func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapp
 		method, named := identity(&t.Method)
 		rate := t.made / 2 / busy
 		known := p.Find(method)
-		reason := m.worth(t)
+		reason := m.worth(t, onCPU)
 		switch {
 		case !named:
 			reason = "its name is unknown"
@@ -126,26 +127,38 @@ func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapp
 const shownWorth = 20
 
 // busy is how long the program ran in recorded calls, as far as is known, and at most the time of the recordings: an
-// app that waits for its user makes no calls, and its calls cost the same.
-func (m *Methods) busy() time.Duration {
-	var nanos int64
+// app that waits for its user makes no calls, and its calls cost the same. onCPU is which part of that its threads had
+// a processor: on a busy machine, times are longer than what calls cost.
+func (m *Methods) busy() (busy time.Duration, onCPU float64) {
+	var nanos, running, cpu int64
 	for _, t := range m.list {
-		if !t.NotRecorded() {
-			nanos += max(0, t.Self-t.Estimate.Waiting-t.Estimate.Blocked)
+		if t.NotRecorded() {
+			continue
+		}
+		e := &t.Estimate
+		nanos += max(0, t.Self-e.Waiting-e.Blocked)
+		if e.Running > 0 && e.CPU >= 0 {
+			running += e.Running
+			cpu += min(e.CPU, e.Running)
 		}
 	}
-	return time.Duration(min(nanos, m.Nanos))
+	onCPU = 1
+	if running > 0 && cpu > 0 {
+		onCPU = float64(cpu) / float64(running)
+	}
+	return time.Duration(float64(min(nanos, m.Nanos)) * onCPU), onCPU
 }
 
-// worth says why a method is worth its calls; "" if it is not.
-func (m *Methods) worth(t *MethodTotal) string {
-	calls := int64(t.Calls + t.LeftOut)
-	switch {
+// worth says why a method is worth its calls, if its threads had a processor in that part of their time; "" if it is
+// not.
+func (m *Methods) worth(t *MethodTotal, onCPU float64) string {
+	calls := float64(t.Calls + t.LeftOut)
+	switch mean := time.Duration(float64(t.Total) * onCPU / max(calls, 1)); {
 	case calls == 0:
 		return ""
-	case t.Total/calls > meanWorth.Nanoseconds():
-		return "a call takes " + units.Millis(time.Duration(t.Total/calls)) + " on average"
-	case !m.lossy && t.Long/calls >= longWorth.Nanoseconds():
+	case mean > meanWorth:
+		return "a call takes " + units.Millis(mean) + " on average"
+	case !m.lossy && float64(t.Long)*onCPU/calls >= float64(longWorth):
 		return fmt.Sprintf("its calls of %d ms or more take %s", sums.LongCall.Milliseconds(),
 			units.Millis(time.Duration(t.Long)))
 	}
