@@ -317,7 +317,7 @@ func TestTrivialModeNames(t *testing.T) {
 
 // TestReasons compares the reasons with the names that are documented. Programs read them in reports.
 func TestReasons(t *testing.T) {
-	const contract = `blocked trivial bridge synthetic-accessor inline-template runtime generated too-large pool-full
+	const contract = `blocked trivial bridge synthetic-accessor inline-template runtime generated library too-large pool-full
 		jit-limit unknown-attribute already-instrumented unverifiable malformed unsupported-version no-entry
 		module-info duplicate-class`
 	var names []string

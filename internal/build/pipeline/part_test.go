@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -130,9 +131,9 @@ func TestDamagedFiles(t *testing.T) {
 			made.Content = made.Content[:random.IntN(len(made.Content))]
 			_, _ = readers[want](made)
 		}
+		first, next := fmt.Sprint(want.Name, " ", want.Number), fmt.Sprint(want.Name, " ", want.Number+1)
 		for _, row := range []struct{ from, to, words string }{
-			{want.Name + " 4\n", want.Name + " 5\n", "of format " + want.Name + " 5, this tracegen reads and writes " +
-				want.Name + " 4"},
+			{first + "\n", next + "\n", "of format " + next + ", this tracegen reads and writes " + first},
 			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
 			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)

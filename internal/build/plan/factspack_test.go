@@ -27,6 +27,7 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
 		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
 		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
+		Library: true, Uses: []inject.MethodRef{{Class: "l/L", Name: "g", Descriptor: "()V"}},
 		Sum: 1<<63 + 5, Calls: calls, Rejection: &Rejection{Detail: "found",
 			PreExisting: true, Unchecked: true}, FocusRejection: &Rejection{Detail: "found too"},
 	}

@@ -191,7 +191,7 @@ func (i *settings) summarize() error {
 	return nil
 }
 
-// readRules reads the block lists and --r8-mapping, and puts all rules in order.
+// readRules reads the block lists, --libraries and --r8-mapping, and puts all rules in order.
 func (i *settings) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -210,6 +210,9 @@ func (i *settings) readRules() error {
 		return err
 	}
 	i.rules = slices.Concat(ofPreset, listed, i.rules)
+	if err := i.libraries.read(); err != nil {
+		return err
+	}
 	return i.readR8()
 }
 
@@ -269,6 +272,8 @@ func (i *settings) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
+		Scope:         i.libraries.scope,
+		Libraries:     i.libraries.classes,
 	}
 }
 
