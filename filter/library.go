@@ -17,7 +17,7 @@ const (
 	// ScopeAll treats libraries as the program itself.
 	ScopeAll Scope = iota
 	// ScopeOwnAndLibraries traces of a library the methods that can take long by themselves: those that have a loop, take
-	// a lock, or call what waits, loads or parses, and which none of the lists in profile/families.tsv names. It also
+	// a lock, or call what waits, loads or parses, unless they are of a family in profile/families.tsv. It also
 	// traces the methods that the program itself calls.
 	ScopeOwnAndLibraries
 	// ScopeOwn traces no method of a library.
@@ -86,8 +86,9 @@ func parseProfile(text string) (rows []profileRow) {
 			continue
 		}
 		written, reason, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		p, _ := parsePattern(written)
-		rows = append(rows, profileRow{p, "of the family " + written + ": " + reason})
+		if p, err := parsePattern(written); err == nil {
+			rows = append(rows, profileRow{p, "of the family " + written + ": " + reason})
+		}
 	}
 	return rows
 }
@@ -98,11 +99,24 @@ func packageName(class string) string { return class[:max(0, strings.LastIndexBy
 // NeedsCalls reports whether decisions depend on which methods the classes of the program itself call.
 func (f *Filter) NeedsCalls() bool { return f.profile.scope == ScopeOwnAndLibraries }
 
-// family returns the reason of the family that a class belongs to, as the detail of a decision; "" if there is none.
+// family returns the detail of the family that a class belongs to, "" if there is none.
 func (p *profile) family(class string) string {
 	for i := range p.families {
-		if row := &p.families[i]; strings.HasPrefix(class, row.pattern.class.head) && row.pattern.class.match(class) {
+		row := &p.families[i]
+		if row.pattern.method == nil && strings.HasPrefix(class, row.pattern.class.head) && row.pattern.class.match(class) {
 			return row.detail
+		}
+	}
+	return ""
+}
+
+// familyOfMethod returns the detail of the family that a method belongs to, whatever the family of its class is, "" if
+// there is none.
+func (p *profile) familyOfMethod(class, name, descriptor string) string {
+	for i := range p.families {
+		of := &p.families[i].pattern
+		if of.method != nil && of.method.match(name, descriptor) && of.class.match(class) {
+			return p.families[i].detail
 		}
 	}
 	return ""
@@ -147,6 +161,9 @@ func (cf *ClassFilter) libraryDetail(m *classfile.Member, c *classfile.Code) (st
 		return outOfScope, nil
 	case cf.family != "":
 		return cf.family, nil
+	}
+	if family := cf.filter.profile.familyOfMethod(cf.name, m.Name, m.Descriptor); family != "" {
+		return family, nil
 	}
 	can, err := cf.canStall(m, c)
 	if can || err != nil {

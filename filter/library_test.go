@@ -134,6 +134,19 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// TestFamilyOfMethods checks a family whose pattern has a method.
+func TestFamilyOfMethods(t *testing.T) {
+	c := assembly.Class{Name: "lib/A", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "toString",
+		Descriptor: "()Ljava/lang/String;", Stack: 1, Code: "top: goto top"}}}
+	if d := ofLibrary(t, ScopeOwnAndLibraries, c); d.Reason != ReasonLibrary || !strings.Contains(d.Detail, "#toString()") {
+		t.Errorf("toString: %+v", d)
+	}
+	c.Methods[0].Descriptor = "(I)Ljava/lang/String;"
+	if d := ofLibrary(t, ScopeOwnAndLibraries, c); d != (Decision{}) {
+		t.Errorf("another toString: %+v", d)
+	}
+}
+
 // TestTrivialComesFirst checks that the list of skipped methods has as many trivial ones in every scope, so that the
 // number of those with the reason library is what the scope leaves out.
 func TestTrivialComesFirst(t *testing.T) {
