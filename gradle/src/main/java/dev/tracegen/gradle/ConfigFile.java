@@ -24,7 +24,7 @@ import org.gradle.api.file.RegularFile;
 final class ConfigFile {
     /** The options of {@code tracegen.yml} that name files, at the start of a line. */
     private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|r8-mapping|prune|blocklist"
-            + "|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
+            + "|classpath|libraries|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
     private static final Pattern INCLUDE = Pattern.compile("^[\"']?include[\"']?\\s*:(.*)");
     private static final Pattern ITEM = Pattern.compile("^\\s*-\\s+(.*)");
 
