@@ -19,8 +19,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// scopeCommand shows what each line of the profile of libraries (filter/profile) decides.
-const scopeCommand = "scope-profile"
+// scopeCommand shows what each line of the lists about libraries (filter/lists) decides.
+const scopeCommand = "libraries"
 
 // scopeLibraries are the libraries that bench/testdata/scope/Libraries.java uses.
 var scopeLibraries = []string{"rxjava-3.1.10", "okhttp-4.12.0", "okio-jvm-3.9.0", "gson-2.11.0", "kotlin-stdlib-2.2.20"}
@@ -28,13 +28,13 @@ var scopeLibraries = []string{"rxjava-3.1.10", "okhttp-4.12.0", "okio-jvm-3.9.0"
 // scopeMain records a program that uses libraries, with all of their methods traced, and compares the recording with
 // what the scope own-and-libraries decides about each method:
 //
-//	go run ./bench scope-profile
+//	go run ./bench libraries
 //
 // A line of families.tsv is right if its methods are called often and take little by themselves. The numbers of methods
 // follow from the class files and are the same in each run; calls and times are those of one recording.
 func scopeMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(scopeCommand, flag.ContinueOnError)
-	out := flags.String("o", filepath.Join(today(), "scope-profile.md"), "`file` to write")
+	out := flags.String("o", filepath.Join(today(), "libraries.md"), "`file` to write")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -179,13 +179,13 @@ func (s *scopeRun) record(ctx context.Context) ([]scopeMethod, error) {
 	return answer.Methods, nil
 }
 
-// scopeSum sums up the methods about which one line of the profile decides.
+// scopeSum sums up the methods about which one line of the lists decides.
 type scopeSum struct {
 	methods, called, calls int
 	self                   int64
 }
 
-// printScope writes a table with a line for each line of the profile that decides about a method.
+// printScope writes a table with a line for each line of the lists that decides about a method.
 func printScope(w io.Writer, decisions map[string]string, recorded []scopeMethod) error {
 	sums := make(map[string]*scopeSum)
 	all := &scopeSum{}
@@ -217,7 +217,7 @@ func printScope(w io.Writer, decisions map[string]string, recorded []scopeMethod
 	details := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
 		return cmp.Or(cmp.Compare(sums[b].methods, sums[a].methods), cmp.Compare(a, b))
 	})
-	fmt.Fprintf(w, "# What the profile of libraries decides\n\n`go run ./bench scope-profile`: %s, used by\n"+
+	fmt.Fprintf(w, "# What the lists about libraries decide\n\n`go run ./bench libraries`: %s, used by\n"+
 		"[Libraries.java](../../testdata/scope/Libraries.java), recorded with all methods traced. The numbers of methods\n"+
 		"follow from the class files; calls and times are those of one run, the times with the cost of recording.\n\n",
 		strings.Join(scopeLibraries, ", "))

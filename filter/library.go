@@ -17,7 +17,7 @@ const (
 	// ScopeAll treats libraries as the program itself.
 	ScopeAll Scope = iota
 	// ScopeOwnAndLibraries traces of a library the methods that can take long by themselves: those that have a loop, take
-	// a lock, or call what waits, loads or parses, unless they are of a family in profile/families.tsv. It also
+	// a lock, or call what waits, loads or parses, unless they are of a family in lists/families.tsv. It also
 	// traces the methods that the program itself calls.
 	ScopeOwnAndLibraries
 	// ScopeOwn traces no method of a library.
@@ -35,12 +35,12 @@ func (s Scope) String() string {
 	return fmt.Sprintf("scope %d", uint8(s))
 }
 
-// The profile of libraries: both files have a pattern and a reason in each line. The command "go run ./bench
-// scope-profile" shows what each line of them decides, from class files and from recordings.
+// The lists about libraries have a pattern and a reason in each line. The command "go run ./bench libraries" shows what
+// each line decides, from class files and from a recording.
 var (
-	//go:embed profile/families.tsv
+	//go:embed lists/families.tsv
 	familyList string
-	//go:embed profile/waits.tsv
+	//go:embed lists/waits.tsv
 	waitList string
 )
 
@@ -50,44 +50,44 @@ const (
 	cannotStall = "of a library: no loop, no lock, no call that waits, loads or parses, and the program does not call it"
 )
 
-// profile decides about the methods of libraries.
-type profile struct {
+// lists decide about the methods of libraries.
+type lists struct {
 	scope     Scope
 	libraries map[string]bool
-	families  []profileRow
-	waits     map[string][]profileRow // by the package of the class that a pattern names
+	families  []listRow
+	waits     map[string][]listRow // by the package of the class that a pattern names
 }
 
-// profileRow is a line of one of the lists.
-type profileRow struct {
+// listRow is a line of one of the lists.
+type listRow struct {
 	pattern pattern
 	detail  string // of the reason library: the pattern and why
 }
 
-func newProfile(o Options) *profile {
-	p := &profile{scope: o.Scope, libraries: o.Libraries}
+func newLists(o Options) *lists {
+	p := &lists{scope: o.Scope, libraries: o.Libraries}
 	if o.Scope != ScopeOwnAndLibraries {
 		return p
 	}
-	p.families = parseProfile(familyList)
-	p.waits = make(map[string][]profileRow)
-	for _, row := range parseProfile(waitList) {
+	p.families = parseList(familyList)
+	p.waits = make(map[string][]listRow)
+	for _, row := range parseList(waitList) {
 		of := packageName(row.pattern.class.glob)
 		p.waits[of] = append(p.waits[of], row)
 	}
 	return p
 }
 
-// parseProfile reads lines of a pattern, a tab and a reason. Lines that begin with # are comments. The lists are a part
-// of the program, and TestProfile reads them: a line that cannot be read matches nothing.
-func parseProfile(text string) (rows []profileRow) {
+// parseList reads lines of a pattern, a tab and a reason. Lines that begin with # are comments. The lists are a part
+// of the program, and TestLists reads them: a line that cannot be read matches nothing.
+func parseList(text string) (rows []listRow) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		written, reason, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if p, err := parsePattern(written); err == nil {
-			rows = append(rows, profileRow{p, "of the family " + written + ": " + reason})
+			rows = append(rows, listRow{p, "of the family " + written + ": " + reason})
 		}
 	}
 	return rows
@@ -97,10 +97,10 @@ func parseProfile(text string) (rows []profileRow) {
 func packageName(class string) string { return class[:max(0, strings.LastIndexByte(class, '/'))] }
 
 // NeedsCalls reports whether decisions depend on which methods the classes of the program itself call.
-func (f *Filter) NeedsCalls() bool { return f.profile.scope == ScopeOwnAndLibraries }
+func (f *Filter) NeedsCalls() bool { return f.lists.scope == ScopeOwnAndLibraries }
 
 // family returns the detail of the family that a class belongs to, "" if there is none.
-func (p *profile) family(class string) string {
+func (p *lists) family(class string) string {
 	for i := range p.families {
 		row := &p.families[i]
 		if row.pattern.method == nil && strings.HasPrefix(class, row.pattern.class.head) && row.pattern.class.match(class) {
@@ -112,7 +112,7 @@ func (p *profile) family(class string) string {
 
 // familyOfMethod returns the detail of the family that a method belongs to, whatever the family of its class is, "" if
 // there is none.
-func (p *profile) familyOfMethod(class, name, descriptor string) string {
+func (p *lists) familyOfMethod(class, name, descriptor string) string {
 	for i := range p.families {
 		of := &p.families[i].pattern
 		if of.method != nil && of.method.match(name, descriptor) && of.class.match(class) {
@@ -123,7 +123,7 @@ func (p *profile) familyOfMethod(class, name, descriptor string) string {
 }
 
 // waitsIn reports whether a call of this method waits, loads or parses.
-func (p *profile) waitsIn(class, name, descriptor string) bool {
+func (p *lists) waitsIn(class, name, descriptor string) bool {
 	// The constructor of an exception does not read, though the exception stands beside the classes that do.
 	if strings.HasSuffix(class, "Exception") || strings.HasSuffix(class, "Error") {
 		return false
@@ -154,7 +154,7 @@ func (cf *ClassFilter) decideLibrary(m *classfile.Member, c *classfile.Code, d D
 
 // libraryDetail returns the detail of the reason library about a method that is traced otherwise, "" if it stays so.
 func (cf *ClassFilter) libraryDetail(m *classfile.Member, c *classfile.Code) (string, error) {
-	switch p := cf.filter.profile; {
+	switch p := cf.filter.lists; {
 	case !cf.library || p.scope == ScopeAll:
 		return "", nil
 	case p.scope == ScopeOwn:
@@ -162,7 +162,7 @@ func (cf *ClassFilter) libraryDetail(m *classfile.Member, c *classfile.Code) (st
 	case cf.family != "":
 		return cf.family, nil
 	}
-	if family := cf.filter.profile.familyOfMethod(cf.name, m.Name, m.Descriptor); family != "" {
+	if family := cf.filter.lists.familyOfMethod(cf.name, m.Name, m.Descriptor); family != "" {
 		return family, nil
 	}
 	can, err := cf.canStall(m, c)
@@ -215,5 +215,5 @@ func (cf *ClassFilter) callStalls(call code.Instruction) bool {
 		flags, ok := cf.flagsOf(ref.Name, ref.Descriptor)
 		return ok && flags&classfile.AccNative != 0
 	}
-	return cf.filter.profile.waitsIn(ref.Class, ref.Name, ref.Descriptor)
+	return cf.filter.lists.waitsIn(ref.Class, ref.Name, ref.Descriptor)
 }

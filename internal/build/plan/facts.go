@@ -21,7 +21,9 @@ type Class struct {
 	Methods []Method // those with code
 
 	Ancestry   inject.Ancestry // what focus hooks depend on
-	Interfaces []string        // that it names itself, if the filter has rules on supertypes
+	Interfaces []string        // that it names itself, if the filter has rules on supertypes or wants outlines
+	Access     uint16          // access_flags (JVMS 4.1)
+	Outlines   *Outlines       // of its methods, if the filter wants them; nil if none has one
 	SourceFile string          // if lines are asked for
 	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
 	// Uses are the methods that a class of the program itself names, if decisions depend on it.
@@ -36,6 +38,7 @@ type Class struct {
 	Library   bool // it is of a library, not of the program itself
 	Untouched bool // it must stay as it is, whatever the rules say
 	Stamped   bool // it is MappingInfo, and has a place for the digest
+	Native    bool // it has native methods, which are not among Methods
 
 	// What [ScanOptions].Complete asks for.
 
