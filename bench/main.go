@@ -8,6 +8,7 @@
 //	go run ./bench warm                        builds with --cache after small changes
 //	go run ./bench dense                       what recording costs in programs of very many calls
 //	go run ./bench truth                       what recordings say about these programs, and JFR beside it
+//	go run ./bench libraries                   what the lists about libraries decide, beside a recording
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
 // run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
@@ -74,6 +75,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return denseMain(ctx, rest)
 		case truthCommand:
 			return truthMain(ctx, rest)
+		case scopeCommand:
+			return scopeMain(ctx, rest)
 		case changesCommand:
 			return changesMain(rest)
 		case legibleCommand:

@@ -14,15 +14,22 @@
 // # Order of reasons
 //
 // If several reasons fit a method, it gets the first of: unsupported-version, module-info, runtime, blocked,
-// generated, bridge, synthetic-accessor, inline-template, profile, trivial, unknown-attribute. First come the reasons
-// that no option can change, then the user's choices, then methods that are not worth measuring, and last methods that
-// could not be measured. So the last part of the list contains only real losses. Only a method that would be traced
-// otherwise is bounded.
+// generated, bridge, synthetic-accessor, inline-template, profile, trivial, unknown-attribute, library. First come the
+// reasons that no option can change, then the user's choices, then methods that are not worth measuring, and then
+// methods that could not be measured. Behind all of them come methods that only the scope leaves out: their number is
+// what it costs. Only a method that would be traced otherwise is bounded.
 //
 // A rule with allow cancels earlier rules with block and does nothing else: a trivial getter that a rule allows is
 // still skipped as trivial, and one whose level in a profile is none as profile. Code that cannot be decoded is
 // "malformed" when a check reads an invalid instruction. If an earlier check already decides, the remaining code is not
 // read here; injection reads all of it.
+//
+// # Libraries
+//
+// A [Scope] leaves out methods of libraries, whose classes the caller names. Whether a method can take long by itself
+// is found in its code: a loop, a lock, or a call of a method in the list lists/waits.tsv. Classes in the list
+// lists/families.tsv are left out whatever they do. If only the calls of the program itself can let a method be
+// traced, the decision is pending. A rule that allows a method of a library cancels the scope too.
 //
 // # Rules
 //

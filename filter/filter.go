@@ -29,6 +29,10 @@ type Options struct {
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
+	// Scope says how much of the libraries is traced, and Libraries has the names of their classes, the original ones in
+	// internal form.
+	Scope     Scope
+	Libraries map[string]bool
 }
 
 // Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
@@ -40,6 +44,7 @@ type Filter struct {
 	protected []protection
 	profile   *Profile
 	r8        *r8.Mapping
+	lists     *lists // about libraries
 
 	supertypes []supertypeCondition // of all rules, in their order
 }
@@ -52,7 +57,7 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{rules: decisive(o.Rules), trivial: o.Trivial, profile: o.Profile, r8: o.R8}
+	f := &Filter{rules: decisive(o.Rules), trivial: o.Trivial, profile: o.Profile, r8: o.R8, lists: newLists(o)}
 	for i := range f.rules {
 		f.details = append(f.details, f.rules[i].String())
 		f.heads = append(f.heads, f.rules[i].pattern.class.head)
@@ -110,6 +115,8 @@ type ClassFilter struct {
 	originals *originalNames // nil unless the filter has an R8 mapping
 	whole     Decision
 	decided   bool                 // whole holds for every method
+	library   bool                 // the class is of a library
+	family    string               // of the class, see lists.family
 	open      []openRule           // rules that may match some of its methods, descending
 	last      int32                // the rule before them that matches all of its methods, -1 if there is none
 	flags     map[signature]uint16 // access_flags of methods, nil for a class with few
@@ -141,7 +148,10 @@ func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
 
 // forName is [Filter.ForClass] for a class that rules know by the given original name.
 func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
-	cf := ClassFilter{filter: f, class: c, name: name}
+	cf := ClassFilter{filter: f, class: c, name: name, library: f.lists.libraries[name]}
+	if cf.library {
+		cf.family = f.lists.family(name)
+	}
 	if cf.whole, cf.decided = f.wholeClass(c, name); cf.decided {
 		return cf
 	}
@@ -202,6 +212,9 @@ func (cf *ClassFilter) Whole() (d Decision, ok bool) {
 	return cf.whole, cf.decided && (cf.originals == nil || !cf.originals.merged)
 }
 
+// Library reports whether the class is of a library.
+func (cf *ClassFilter) Library() bool { return cf.library }
+
 // Decide returns the decision on a method of the class. The method must have a Code attribute, which is c.
 func (cf *ClassFilter) Decide(m *classfile.Member, c classfile.Code) Decision {
 	if cf.originals != nil {
@@ -215,18 +228,22 @@ func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
-	if len(cf.filter.rules) == 0 {
-		return cf.decideUnblocked(m, c)
+	rule, pending := int32(-1), Pending("")
+	if len(cf.filter.rules) > 0 {
+		rule, pending = cf.lastMatchingRule(m)
 	}
-	rule, pending := cf.lastMatchingRule(m)
 	d := cf.filter.ruleDecision(rule)
 	if pending == "" && !d.Traced() {
 		return d
 	}
-	if other := cf.decideUnblocked(m, c); !other.Traced() || pending != "" {
+	other := cf.decideUnblocked(m, c)
+	if !other.Traced() || pending != "" {
 		d = other
 	}
 	d.Pending = pending
+	if cf.library && other.Traced() && (rule < 0 || pending != "") {
+		return cf.decideLibrary(m, c, d)
+	}
 	return d
 }
 

@@ -15,7 +15,8 @@ import (
 //
 // Rules are given by their numbers in the ordered list, from 0. First come the rules that may match, in descending
 // order and separated by commas. After a colon follows the rule that matches if none of them does; without a colon
-// there is no such rule.
+// there is no such rule. After a semicolon follows the detail of the reason library, for a method of a library that is
+// traced only if a rule allows it or, with some details, if the program calls it.
 //
 // Why this is enough: a condition on supertypes that the direct supertypes of a class meet stays met, however many
 // other supertypes turn up. So when the class is read, each rule either matches, or cannot match, or is undecided
@@ -55,7 +56,7 @@ func (s Supertypes) Union(t Supertypes) Supertypes {
 func (s Supertypes) Len() int { return len(s.held) }
 
 // NeedsSupertypes reports whether a rule has conditions on supertypes. If none has, no decision of the filter is
-// pending.
+// pending but those that [Pending.OnCall] reports.
 func (f *Filter) NeedsSupertypes() bool { return len(f.supertypes) > 0 }
 
 // Supertype returns the conditions that hold for a class because it has a supertype of the given internal name.
@@ -69,26 +70,42 @@ func (f *Filter) Supertype(name string) (s Supertypes) {
 	return s
 }
 
-// Resolve makes a pending decision final, given all supertypes of the method's class. It returns a decision that is
-// not pending unchanged. It fails if the decision was made by a filter with other rules.
-func (f *Filter) Resolve(d Decision, s Supertypes) (Decision, error) {
+// Resolve makes a pending decision final, given all supertypes of the method's class, and whether the program itself
+// calls the method, if it is of a library. It returns a decision that is not pending unchanged. It fails if the
+// decision was made by a filter with other rules.
+func (f *Filter) Resolve(d Decision, s Supertypes, called bool) (Decision, error) {
 	if d.Pending == "" {
 		return d, nil
 	}
-	rules, otherwise, err := f.parsePending(d.Pending)
-	if err != nil {
-		return Decision{}, fmt.Errorf("pending decision %q: %w; it was made with other rules", string(d.Pending), err)
+	onRules, library, _ := strings.Cut(string(d.Pending), ";")
+	var rules []int32
+	last := int32(-1) // of the rules that match
+	if onRules != "" {
+		var err error
+		if rules, last, err = f.parsePending(Pending(onRules)); err != nil {
+			return Decision{}, fmt.Errorf("pending decision %q: %w; it was made with other rules", string(d.Pending), err)
+		}
 	}
 	if i := slices.IndexFunc(rules, func(rule int32) bool { return f.conditionsHold(rule, s) }); i >= 0 {
-		otherwise = rules[i]
+		last = rules[i]
 	}
-	switch byRule := f.ruleDecision(otherwise); {
-	case !byRule.Traced() || d.Traced():
+	switch byRule := f.ruleDecision(last); {
+	case !byRule.Traced():
+		return byRule, nil
+	case !d.Traced():
+		return Decision{Reason: d.Reason, Detail: d.Detail}, nil
+	case last >= 0 || library == "" || library == cannotStall && called:
 		return byRule, nil
 	default:
-		return Decision{Reason: d.Reason, Detail: d.Detail}, nil
+		return Decision{Reason: ReasonLibrary, Detail: library}, nil
 	}
 }
+
+// OnCall reports whether a decision depends on whether the program itself calls the method.
+func (p Pending) OnCall() bool { return strings.HasSuffix(string(p), ";"+cannotStall) }
+
+// orLibrary returns the Pending of a method of a library, with the detail of why it is not traced.
+func (p Pending) orLibrary(detail string) Pending { return p + Pending(";"+detail) }
 
 // conditionsHold reports whether all conditions of a rule on supertypes hold.
 func (f *Filter) conditionsHold(rule int32, s Supertypes) bool {

@@ -187,7 +187,7 @@ func TestResolveAgreesWithFullKnowledge(t *testing.T) {
 				if isWhole && (whole != got[j] || whole.Traced() || whole.Pending != "") {
 					t.Fatalf("seed %d: %s as a whole is %+v, a method %+v", seed, c.name, whole, got[j])
 				}
-				final, err := f.Resolve(got[j], supertypes)
+				final, err := f.Resolve(got[j], supertypes, false)
 				if err != nil || final != want {
 					t.Fatalf("seed %d: %s %+v above %v: method %+v\ngot  %+v, %v, from %+v\nwant %+v\n%s",
 						seed, c.name, c.shape, above, c.methods[j], final, err, got[j], want, text)
@@ -243,13 +243,13 @@ func TestResolveRefusesRulesOfOthers(t *testing.T) {
 	f := New(Options{Rules: config.Rules})
 	for _, p := range []Pending{"1", "3", "-1", "2,2", "0,2", "2-0", "x", "2:2", "2:", "2:-1", ",", "2,", "2-", ":1",
 		"2:1:0", "99999999999", "2-1"} {
-		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err == nil ||
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}, false); err == nil ||
 			!strings.Contains(err.Error(), "it was made with other rules") {
 			t.Errorf("%q: got %+v, %v", p, d, err)
 		}
 	}
 	for p, want := range map[Pending]string{"": "", "2": "", "2:1": "t.yml:1: block a.B", "2,0": ""} {
-		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}); err != nil || d.Detail != want || d.Pending != "" {
+		if d, err := f.Resolve(Decision{Pending: p}, Supertypes{}, false); err != nil || d.Detail != want || d.Pending != "" {
 			t.Errorf("%q: got %+v, %v", p, d, err)
 		}
 	}
@@ -295,7 +295,7 @@ func FuzzDecide(f *testing.F) {
 			if isWhole && d != whole {
 				t.Errorf("the class is %+v, a method %+v", whole, d)
 			}
-			if final, err := filter.Resolve(d, filter.Supertype(c.SuperName())); err != nil || final.Pending != "" {
+			if final, err := filter.Resolve(d, filter.Supertype(c.SuperName()), false); err != nil || final.Pending != "" {
 				t.Errorf("%+v is made %+v, %v", d, final, err)
 			}
 		}

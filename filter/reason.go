@@ -28,6 +28,8 @@ const (
 	ReasonRuntime Reason = "runtime"
 	// ReasonGenerated: a class R, R$…, BuildConfig or Manifest that has no methods but initialisers.
 	ReasonGenerated Reason = "generated"
+	// ReasonLibrary: the method is of a library, and the [Scope] leaves it out.
+	ReasonLibrary Reason = "library"
 	// ReasonTooLarge: the code would grow beyond 65,535 bytes (JVMS 4.9.1). Found by injection.
 	ReasonTooLarge Reason = "too-large"
 	// ReasonPoolFull: the constant pool would grow beyond 65,535 entries (JVMS 4.1). Found by injection.
@@ -58,7 +60,7 @@ const (
 func Reasons() []Reason {
 	return []Reason{
 		ReasonBlocked, ReasonProfile, ReasonTrivial, ReasonBounded, ReasonBridge, ReasonSyntheticAccessor,
-		ReasonInlineTemplate, ReasonRuntime, ReasonGenerated, ReasonTooLarge, ReasonPoolFull, ReasonJITLimit,
+		ReasonInlineTemplate, ReasonRuntime, ReasonGenerated, ReasonLibrary, ReasonTooLarge, ReasonPoolFull, ReasonJITLimit,
 		ReasonUnknownAttribute, ReasonAlreadyInstrumented, ReasonUnverifiable, ReasonMalformed,
 		ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo, ReasonDuplicateClass,
 	}

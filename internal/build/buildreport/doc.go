@@ -18,6 +18,7 @@
 //	           (uncompressed, of all classes), calls (inserted), skipped (number of methods by reason)
 //	runtime    input (a name), output and version of the built-in runtime, if the run added it; no number counts it
 //	totals     the sums of the numbers of inputs
+//	scope      own and libraries: methods and traced of the program itself and of --libraries, if any class is of these
 //	verification  introduced: number of rewritten classes that were rejected; preExisting: number of classes that were
 //	           left as they are because of pre-existing findings; unchecked: because a check reached its limit
 //	guards     the enabled guards: guard, expected, actual (both for people), failed, limit and value (numbers, or

@@ -20,12 +20,18 @@ type document struct {
 	Inputs   []inputPart       `json:"inputs"`
 	Runtime  *Runtime          `json:"runtime,omitempty"`
 	Totals   counts            `json:"totals"`
+	Scope    *scopePart        `json:"scope,omitempty"` // nil if no class is of a library
 	Verified verifiedPart      `json:"verification"`
 	Guards   []guardPart       `json:"guards"`
 	Packages []packagePart     `json:"packages"`
 	Focus    []focusPart       `json:"focus"`
 	LeftOut  []leftOutPart     `json:"leftOut"`
 	Warnings []string          `json:"warnings"`
+}
+
+type scopePart struct {
+	Own       Methods `json:"own"`
+	Libraries Methods `json:"libraries"`
 }
 
 type leftOutPart struct {
@@ -131,6 +137,9 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Focus:    []focusPart{},
 		LeftOut:  []leftOutPart{},
 		Warnings: printableAll(r.Warnings),
+	}
+	if r.Libraries.WithCode > 0 {
+		d.Scope = &scopePart{r.Own, r.Libraries}
 	}
 	reasons := r.reasons()
 	for i, in := range r.Inputs {

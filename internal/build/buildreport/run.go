@@ -30,6 +30,9 @@ type Run struct {
 	Runtime *Runtime
 	// Packages are the packages with rewritten classes, in any order.
 	Packages []Package
+	// Own and Libraries count the methods of the program itself and those of its libraries; without --libraries, all are
+	// the program's own.
+	Own, Libraries Methods
 	// Guards are the results of the enabled guards.
 	Guards []Guard
 	// Skipped are the skipped methods, in any order; nil if there are none. They are read several times.
@@ -68,6 +71,12 @@ type Input struct {
 	ClassBytes  int64  // of all classes, uncompressed
 	OutputBytes int64  // of all classes as written, uncompressed
 	Calls       int    // of the runtime, in the classes that changed
+}
+
+// Methods counts methods of the program itself, or of its libraries.
+type Methods struct {
+	WithCode int `json:"methods"` // methods with code
+	Traced   int `json:"traced"`  // of them, methods with an ID
 }
 
 // Package counts what was inserted into the classes of one package, wherever they lie.

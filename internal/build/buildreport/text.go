@@ -52,6 +52,14 @@ func (r *Run) writeSummary(b *bufio.Writer, inputs, calls bool) {
 	if skipped := ByReason(r.totalReasons()); skipped != "" {
 		fmt.Fprintf(b, "skipped: %s\n", skipped)
 	}
+	if r.Libraries.WithCode > 0 {
+		growth := ""
+		if total.ClassBytes > 0 && !r.Planned {
+			growth = fmt.Sprintf("; class files grow by %.1f %%", total.growth())
+		}
+		fmt.Fprintf(b, "scope %s: %d of the %d methods of the program itself and %d of the %d of libraries are traced%s\n",
+			r.Options["scope"], r.Own.Traced, r.Own.WithCode, r.Libraries.Traced, r.Libraries.WithCode, growth)
+	}
 	if total.ClassBytes > 0 && !r.Planned {
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes,
 			total.growth())

@@ -131,9 +131,9 @@ func TestDamagedFiles(t *testing.T) {
 			made.Content = made.Content[:random.IntN(len(made.Content))]
 			_, _ = readers[want](made)
 		}
+		first, next := fmt.Sprint(want.Name, " ", want.Number), fmt.Sprint(want.Name, " ", want.Number+1)
 		for _, row := range []struct{ from, to, words string }{
-			{fmt.Sprintf("%s %d\n", want.Name, want.Number), want.Name + " 99\n", "of format " + want.Name +
-				" 99, this tracegen reads and writes " + fmt.Sprintf("%s %d", want.Name, want.Number)},
+			{first + "\n", next + "\n", "of format " + next + ", this tracegen reads and writes " + first},
 			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
 			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)

@@ -121,6 +121,18 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 	}
 	result := countsOf(d, at, inputs, merge, t)
 	result.Introduced, result.PreExisting, result.Unchecked = d.Introduced, d.PreExisting, d.Unchecked
+	for n := range d.Len() {
+		if t.isBuiltIn(at[n].Container.Input) {
+			continue
+		}
+		of := &result.Own
+		if d.Facts(n).Library {
+			of = &result.Libraries
+		}
+		withCode, traced := d.Counts(n)
+		of.WithCode += withCode
+		of.Traced += traced
+	}
 	for _, e := range d.LeftOut {
 		result.LeftOut = append(result.LeftOut, buildreport.LeftOut(e))
 	}

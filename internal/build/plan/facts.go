@@ -26,13 +26,16 @@ type Class struct {
 	Outlines   *Outlines       // of its methods, if the filter wants them; nil if none has one
 	SourceFile string          // if lines are asked for
 	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
-	Warning    string          // what follows the name of its place
+	// Uses are the methods that a class of the program itself names, if decisions depend on it.
+	Uses    []inject.MethodRef
+	Warning string // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.
 	FocusRefusal string
 	Runtime      *RuntimeFaults // of the runtime class, nil for others
 
 	Stripped  bool // it holds calls of ours, which are taken out before anything else
 	Foreign   bool // it holds calls of the runtime that are not ours
+	Library   bool // it is of a library, not of the program itself
 	Untouched bool // it must stay as it is, whatever the rules say
 	Stamped   bool // it is MappingInfo, and has a place for the digest
 	Native    bool // it has native methods, which are not among Methods

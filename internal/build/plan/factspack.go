@@ -114,11 +114,7 @@ func (k *factsCodec) inputs(inputs *[]InputFacts, pathOf func(i int, name string
 		}
 		k.decision(*d)
 	})
-	wire.List(k.Codec, &k.graph.methods, 3, func(m *inject.MethodRef) {
-		k.Text(&m.Class)
-		k.Text(&m.Name)
-		k.Text(&m.Descriptor)
-	})
+	wire.List(k.Codec, &k.graph.methods, 3, k.method)
 	n := 0
 	wire.List(k.Codec, inputs, 3, func(in *InputFacts) {
 		k.Text(&in.Name)
@@ -130,6 +126,12 @@ func (k *factsCodec) inputs(inputs *[]InputFacts, pathOf func(i int, name string
 		packContainers(k.Codec, &in.Containers, !k.complete, number, path)
 		k.classes(in)
 	})
+}
+
+func (k *factsCodec) method(m *inject.MethodRef) {
+	k.Text(&m.Class)
+	k.Text(&m.Name)
+	k.Text(&m.Descriptor)
 }
 
 // decision packs or unpacks a decision. It fails on a reason that package filter does not have.
@@ -244,12 +246,13 @@ func (k *factsCodec) classes(in *InputFacts) {
 
 func (k *factsCodec) class(c *Class) {
 	k.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus, &c.Ancestry.BarsFocus,
-		&c.Native)
+		&c.Native, &c.Library)
 	wire.Number(k.Codec, &c.Access, math.MaxUint16)
 	for _, text := range []*string{&c.Ancestry.SuperName, &c.SourceFile, &c.Warning, &c.FocusRefusal} {
 		k.Text(text)
 	}
 	k.Texts(&c.Interfaces)
+	wire.List(k.Codec, &c.Uses, 3, k.method)
 	wire.Optional(k.Codec, &c.Runtime, func(r *RuntimeFaults) {
 		k.Text(&r.WithFocus)
 		k.Text(&r.Plain)

@@ -200,6 +200,10 @@ const nameless = "the name of the class, or name or descriptor of the method, is
 // scanMethods decides about every method with code. foreign, unless empty, describes another tool's calls.
 func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) {
 	forClass := s.options.Filter.ForClass(c)
+	facts.Library = forClass.Library()
+	if s.options.Filter.NeedsCalls() && !facts.Library {
+		facts.Uses = s.uses(c)
+	}
 	whole, isWhole := forClass.Whole()
 	switch {
 	case foreign != "" && !isWhole:
@@ -265,6 +269,21 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		facts.Bodies = slices.Clone(s.found)
 	}
 	facts.Outlines = s.recordOutlines(c)
+}
+
+// uses returns the methods of other classes that a class names.
+func (s *Scanner) uses(c *classfile.Class) (used []inject.MethodRef) {
+	pool := c.ConstantPool()
+	for i := range uint16(pool.Len()) {
+		if tag := pool.Tag(i); tag != classfile.TagMethodref && tag != classfile.TagInterfaceMethodref {
+			continue
+		}
+		if ref, err := pool.Ref(i); err == nil && ref.Class != c.Name() {
+			used = append(used, inject.MethodRef{Class: s.keep(ref.Class), Name: s.keep(ref.Name),
+				Descriptor: s.keep(ref.Descriptor)})
+		}
+	}
+	return used
 }
 
 // candidate notes what is needed of the last of the methods, which may be traced.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
 )
 
 // inheritance has for each class the conditions of rules that its supertypes make true. It follows the classes of the
@@ -15,7 +16,7 @@ type inheritance struct {
 	held   map[string]filter.Supertypes
 }
 
-// resolve makes the decisions final that wait for supertypes.
+// resolve makes the decisions final that wait for supertypes, or for the calls of the program.
 func (d *Draft) resolve(byName map[string][]int) error {
 	var pending []int
 	for n := range d.facts {
@@ -29,27 +30,57 @@ func (d *Draft) resolve(byName map[string][]int) error {
 	if len(pending) == 0 {
 		return nil
 	}
-	h, err := d.newInheritance(byName)
-	if err != nil {
-		return err
+	h := &inheritance{}
+	if d.options.Filter.NeedsSupertypes() {
+		var err error
+		if h, err = d.newInheritance(byName); err != nil {
+			return err
+		}
 	}
+	called := d.calledByProgram(byName)
+	shared := make(map[filter.Decision]*filter.Decision) // many methods have the same
 	for _, n := range pending {
 		// If several classes have one name, each has its own supertypes. For the supertypes above, one class
 		// stands for all of its name.
 		c := d.facts[n]
-		s := h.by(c.Supertypes())
+		var s filter.Supertypes
+		if h.filter != nil {
+			s = h.by(c.Supertypes())
+		}
 		for i := range c.Methods {
 			before := d.Decision(n, i)
-			after, err := d.options.Filter.Resolve(before, s)
+			m := inject.MethodRef{Class: c.Name, Name: c.Methods[i].Name, Descriptor: c.Methods[i].Descriptor}
+			after, err := d.options.Filter.Resolve(before, s, called[m])
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.At.Where(), err)
 			}
-			if after != before {
-				d.decide(n, i, &after)
+			if after == before {
+				continue
 			}
+			if shared[after] == nil {
+				kept := after
+				shared[after] = &kept
+			}
+			d.decide(n, i, shared[after])
 		}
 	}
 	return nil
+}
+
+// calledByProgram returns the methods of libraries that the classes of the program itself name, and those of their
+// superclasses that they may mean (JVMS 5.4.3.3). Which classes implement an interface is not asked: a method that can
+// take long by itself is traced anyway.
+func (d *Draft) calledByProgram(byName map[string][]int) map[inject.MethodRef]bool {
+	called := make(map[inject.MethodRef]bool)
+	for _, c := range d.facts {
+		for _, m := range c.Uses {
+			for !called[m] && byName[m.Class] != nil {
+				called[m] = true
+				m.Class = d.least(byName[m.Class], CompareSupertypes).Ancestry.SuperName
+			}
+		}
+	}
+	return called
 }
 
 // newInheritance follows all supertypes of the inputs.

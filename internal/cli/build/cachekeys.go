@@ -12,9 +12,11 @@ import (
 )
 
 // scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the
-// table does not exempt, the rules, and the digests of --r8-mapping and --profile.
+// table does not exempt, the rules, the digests of --r8-mapping and --profile, and that of the names in
+// --libraries.
 func (i *settings) scanKey() string {
-	return ruleText(i.rules) + i.rows.Record(cli.InScanKey, i.values) + i.r8Digest + i.profileSums
+	return ruleText(i.rules) + i.rows.Record(cli.InScanKey, i.values) + i.r8Digest + i.profileSums +
+		i.libraries.digest()
 }
 
 // writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the

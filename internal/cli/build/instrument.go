@@ -191,7 +191,7 @@ func (i *settings) summarize() error {
 	return nil
 }
 
-// readRules reads the block lists, the profiles and --r8-mapping, and puts all rules in order.
+// readRules reads the block lists, --libraries, the profiles and --r8-mapping, and puts all rules in order.
 func (i *settings) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -210,6 +210,9 @@ func (i *settings) readRules() error {
 		return err
 	}
 	i.rules = slices.Concat(ofPreset, listed, i.rules)
+	if err := i.libraries.read(); err != nil {
+		return err
+	}
 	if err := i.readProfiles(); err != nil {
 		return err
 	}
@@ -296,6 +299,8 @@ func (i *settings) filterOptions() filter.Options {
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
 		Profile:       i.profile,
+		Scope:         i.libraries.scope,
+		Libraries:     i.libraries.classes,
 	}
 }
 

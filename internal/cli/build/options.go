@@ -108,6 +108,7 @@ type scope struct {
 	blocklists        []string
 	profiles          []string
 	trivial           filter.TrivialMode
+	libraries         libraries
 	forJVM, allowHuge bool
 }
 
@@ -133,6 +134,15 @@ func (i *scope) options() []cli.Option {
 			Flag: cli.OneOf(&i.trivial, filter.Bounded, cli.Word("bounded", filter.Bounded),
 				cli.Word("smart", filter.Smart), cli.Word("matrix", filter.Matrix), cli.Word("none", filter.None)),
 			Help: "which methods are too small to be traced"},
+		cli.Option{Name: "scope", Commands: classWork, Omit: cli.InWriteKey,
+			Flag: cli.OneOf(&i.libraries.scope, filter.ScopeAll, cli.Word("all", filter.ScopeAll),
+				cli.Word("own-and-libraries", filter.ScopeOwnAndLibraries), cli.Word("own", filter.ScopeOwn)),
+			Help: "trace all classes alike (all), of --libraries only the methods that can take long by themselves and " +
+				"those that the program itself calls (own-and-libraries), or none of --libraries (own)"},
+		cli.Option{Name: "libraries", Flag: cli.Texts(&i.libraries.lists), Commands: classWork, Omit: cli.InNoRecord,
+			File: cli.FileSearched, List: true,
+			Help: "classes with the names of those in this `LIST` of jars, .aar files, directories and patterns, or in " +
+				"@FILE, which lists them, are of libraries, and all others of the program itself; repeatable"},
 		cli.Option{Name: "target", Commands: classWork,
 			Flag: cli.OneOf(&i.forJVM, false, cli.Word("android", false), cli.Word("jvm", true)),
 			Help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},

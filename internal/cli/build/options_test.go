@@ -188,7 +188,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 	}
 	// An option for a new field must be in the table, and this test must know a value that changes the field.
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[filter.Options]()) {
-		if !seenFilter[f.Name] && f.Name != "R8" {
+		if !seenFilter[f.Name] && f.Name != "R8" && f.Name != "Libraries" {
 			t.Errorf("filter.Options.%s: no option changes it", f.Name)
 		}
 	}
@@ -203,6 +203,10 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 	i.r8Digest = "0123456789abcdef"
 	if i.scanKey() == without {
 		t.Error("another --r8-mapping does not change the key of scans")
+	}
+	i = resolvedWith(t, nil)
+	if i.libraries.classes["a/B"] = true; i.scanKey() == without {
+		t.Error("another class in --libraries does not change the key of scans")
 	}
 	i = resolvedWith(t, nil)
 	rule, err := filter.ParseRule(false, "a.**", filter.Position{File: "tracegen.yml", Line: 1})

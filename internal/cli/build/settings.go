@@ -116,7 +116,11 @@ func (i *settings) resolve() error {
 	if len(i.prune) > 0 && i.base == "" {
 		return cli.Misuse("--prune frees IDs of --base: give both")
 	}
-	if i.as == byAssign {
+	if i.as != byAssign {
+		if err := i.libraries.check(); err != nil {
+			return err
+		}
+	} else {
 		i.guards.guards.Remove("growth")
 	}
 	return i.guards.checkBases(i.base)

@@ -92,6 +92,8 @@ func (i *settings) reportOf(result *pipeline.Result) *buildreport.Run {
 		Mapping:     result.Mapping,
 		Base:        i.baseMapping,
 		Inputs:      result.Inputs,
+		Own:         result.Own,
+		Libraries:   result.Libraries,
 		Packages:    result.Packages,
 		Skipped:     result.Skipped,
 		Warnings:    result.Warnings,

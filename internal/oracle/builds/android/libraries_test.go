@@ -70,6 +70,8 @@ func (v versions) changes() []change {
     kotlinCompilerPluginClasspath '%[2]s'
 %[3]s`, v.hilt, v.compose, room)},
 		// R8 would need more memory than Gradle has in the tests. TestMatrix and TestFlavors run it.
+		// By default, little of these libraries is traced. TestScope builds with the default.
+		{"app/build.gradle", "tracegen {\n", "tracegen {\n    scope = 'all'\n"},
 		{"app/build.gradle", "minifyEnabled = true", "minifyEnabled = false"},
 		// Newer libraries demand it.
 		{"app/build.gradle", "compileSdk = 29", "compileSdk = 34"},

@@ -47,6 +47,8 @@ import org.gradle.api.tasks.TaskProvider;
  * the calls is as for any other code.
  */
 final class AndroidSupport {
+    /** The scope of an app: what it costs is paid by each user of the app, and libraries are most of its code. */
+    private static final String SCOPE = "own-and-libraries";
     /** The variant that a published mapping is of. */
     static final Attribute<String> VARIANT = Attribute.of("dev.tracegen.variant", String.class);
     /** The type in which the Android Gradle plugin takes the classes of dependencies. */
@@ -166,7 +168,7 @@ final class AndroidSupport {
                     t.use(binary);
                     t.from(options, directory);
                     t.getCompression().set(options.getCompression().orElse("store"));
-                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    android(t.getScanOptions(), variant, bootClasspath);
                 });
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentClassesTask::getJars,
@@ -178,21 +180,26 @@ final class AndroidSupport {
     /** Registers a transform that scans each dependency, and the task that instruments what has changed. */
     private Provider<RegularFile> inParts(Variant variant, TracegenOptions options, Provider<Directory> directory,
             Provider<List<RegularFile>> bootClasspath) {
-        // Variants may have different options, so each has a type of its own.
+        // Variants may have different options, so each has types of its own.
         String type = ScanTransform.TYPE + "-" + variant.getName();
-        project.getDependencies().registerTransform(ScanTransform.class, t -> {
-            t.getFrom().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, CLASSES_JAR);
-            t.getTo().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type);
-            t.parameters(p -> {
-                p.getExecutable().from(binary.files());
-                p.getExecutableContent().from(binary.content());
-                p.getToolKey().set(binary.key());
-                p.getOptions().from(options);
-                p.getOptions().getClasspath().from(bootClasspath);
+        String libraryType = ScanTransform.LIBRARY_TYPE + "-" + variant.getName();
+        for (String to : new String[] {type, libraryType}) {
+            project.getDependencies().registerTransform(ScanTransform.class, t -> {
+                t.getFrom().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, CLASSES_JAR);
+                t.getTo().attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, to);
+                t.parameters(p -> {
+                    p.getExecutable().from(binary.files());
+                    p.getExecutableContent().from(binary.content());
+                    p.getToolKey().set(binary.key());
+                    p.getOptions().from(options);
+                    p.getOptions().scope(SCOPE);
+                    p.getOptions().getClasspath().from(bootClasspath);
+                    p.getLibrary().set(to.equals(libraryType));
+                });
             });
-        });
-        FileCollection scans = variant.getRuntimeConfiguration().getIncoming().artifactView(view -> view.getAttributes()
-                .attribute(ArtifactTypeDefinition.ARTIFACT_TYPE_ATTRIBUTE, type)).getFiles();
+        }
+        FileCollection scans = Libraries.others(variant.getRuntimeConfiguration(), type)
+                .plus(Libraries.of(variant.getRuntimeConfiguration(), libraryType));
         Configuration featureScans = take(variant, "FeatureScans", SCANS);
         for (String path : features) {
             featureScans.getDependencies().add(
@@ -205,7 +212,7 @@ final class AndroidSupport {
                     t.from(options, directory);
                     t.getCompression().set(options.getCompression().orElse("store"));
                     t.getProjectDirectory().set(project.getRootDir());
-                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    android(t.getScanOptions(), variant, bootClasspath);
                     t.getScans().from(scans);
                     t.getFeatures().set(features);
                     // The task warns of features that have no scan file.
@@ -224,6 +231,13 @@ final class AndroidSupport {
             give(variant, "Slices", SLICES, task.flatMap(InstrumentClassPartsTask::getFeatureSlices));
         }
         return task.flatMap(InstrumentClassPartsTask::getMapping);
+    }
+
+    /** Sets where classes are found, and what is best for Android. */
+    private static void android(ScanOptions options, Variant variant, Provider<List<RegularFile>> bootClasspath) {
+        options.getClasspath().from(bootClasspath);
+        options.getLibraries().from(Libraries.of(variant.getRuntimeConfiguration(), CLASSES_JAR));
+        options.scope(SCOPE);
     }
 
     /**
@@ -305,7 +319,7 @@ final class AndroidSupport {
                     t.setDescription("Scans the classes of the variant " + variant.getName() + ".");
                     t.use(binary);
                     t.getScanOptions().from(options);
-                    t.getScanOptions().getClasspath().from(bootClasspath);
+                    android(t.getScanOptions(), variant, bootClasspath);
                     t.getScans().set(project.getLayout().getBuildDirectory()
                             .dir("intermediates/tracegen/" + variant.getName() + "/scans"));
                 });

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.gradle.api.GradleException;
 import org.gradle.api.Transformer;
@@ -23,7 +24,7 @@ import org.gradle.api.file.RegularFile;
 final class ConfigFile {
     /** The options of {@code tracegen.yml} that name files, at the start of a line. */
     private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|r8-mapping|prune|blocklist"
-            + "|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
+            + "|classpath|libraries|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
     private static final Pattern INCLUDE = Pattern.compile("^[\"']?(?:include|profile)[\"']?\\s*:(.*)");
     private static final Pattern ITEM = Pattern.compile("^\\s*-\\s+(.*)");
 
@@ -45,8 +46,17 @@ final class ConfigFile {
 
     /** Returns whether a file sets an option. */
     static boolean sets(File file, String option) {
-        Pattern key = Pattern.compile("^[\"']?" + Pattern.quote(option) + "[\"']?\\s*:.*");
-        return lines(file).stream().anyMatch(line -> key.matcher(line).matches());
+        return values(file, option).findAny().isPresent();
+    }
+
+    /** Returns whether a file sets an option to a value. */
+    static boolean sets(File file, String option, String value) {
+        return values(file, option).anyMatch(value::equals);
+    }
+
+    private static Stream<String> values(File file, String option) {
+        Pattern key = Pattern.compile("^[\"']?" + Pattern.quote(option) + "[\"']?\\s*:(.*)");
+        return lines(file).stream().map(key::matcher).filter(Matcher::matches).map(match -> text(match.group(1)));
     }
 
     private static String instead(String option) {

@@ -245,6 +245,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
             made.put(PartKey.ofName(scan), scan);
         }
         Map<String, File> scans = new TreeMap<>();
+        String libraries = runner().libraries(getScanOptions().getLibraries());
         int scanned = 0;
         for (Map.Entry<File, String> input : keys.entrySet()) {
             String key = input.getValue();
@@ -258,6 +259,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
                 List<String> arguments = new ArrayList<>();
                 Collections.addAll(arguments, "scan", input.getKey().getPath(), "--output=" + file, "--quiet");
                 arguments.addAll(getScanOptions().arguments());
+                arguments.add(libraries);
                 submit(input.getKey().getName(), arguments);
             }
             scans.put(key, scan);
@@ -280,10 +282,13 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         arguments.addAll(getScanOptions().rules());
         arguments.addAll(getScanOptions().classpath(false));
         arguments.addAll(getAssignOptions().assign());
+        File report = getReport().get().getAsFile();
+        String scope = Reports.scope(report);
         try {
             runner.run("the variant's classes", arguments);
         } finally {
             reports.copy(getReport(), getSkipped(), Collections.emptyMap(), getProjectDirectory().get());
+            runner.announceScope(scope, Reports.scope(report), "");
         }
     }
 

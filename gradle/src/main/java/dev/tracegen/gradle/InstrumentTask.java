@@ -122,12 +122,16 @@ public abstract class InstrumentTask extends TracegenTask {
             arguments.add("--disabled");
         }
         arguments.addAll(getScanOptions().arguments());
+        arguments.add(runner.libraries(getScanOptions().getLibraries()));
         arguments.addAll(getAssignOptions().instrument());
+        File report = getReport().get().getAsFile();
+        String scope = Reports.scope(report);
         try {
             runner.run(subject, arguments);
         } finally {
             // Also a build that a guard fails has a report.
             reports.copy(getReport(), getSkipped(), names, getProjectDirectory().get());
+            runner.announceScope(scope, Reports.scope(report), getScanOptions().forAndroid() ? " before R8" : "");
         }
     }
 

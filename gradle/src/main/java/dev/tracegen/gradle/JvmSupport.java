@@ -60,7 +60,7 @@ final class JvmSupport {
         Configuration runtime = project.getConfigurations().getByName(main.getRuntimeClasspathConfigurationName());
         FileCollection classes = project.files(jar.flatMap(Jar::getArchiveFile), runtime);
 
-        TaskProvider<InstrumentJarsTask> atOnce = atOnce(classes);
+        TaskProvider<InstrumentJarsTask> atOnce = atOnce(runtime, classes);
         TaskProvider<AssignTask> assign = assign(jar, runtime, classes);
         TaskProvider<InstrumentPartsTask> inParts = inParts(assign, classes);
 
@@ -79,12 +79,13 @@ final class JvmSupport {
         run(libraries, mapping);
     }
 
-    private TaskProvider<InstrumentJarsTask> atOnce(FileCollection classes) {
+    private TaskProvider<InstrumentJarsTask> atOnce(Configuration runtime, FileCollection classes) {
         return project.getTasks().register("instrumentClasspath", InstrumentJarsTask.class, task -> {
             task.setDescription("Instruments the main jar and its runtime class path by one run.");
             task.use(binary);
             task.from(extension, directory);
             jvm(task.getScanOptions());
+            task.getScanOptions().getLibraries().from(Libraries.of(runtime, ArtifactTypeDefinition.JAR_TYPE));
             task.getClasses().from(classes);
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
             task.getDisabled().set(extension.getEnabled().map(enabled -> !enabled));
@@ -94,20 +95,23 @@ final class JvmSupport {
     private TaskProvider<AssignTask> assign(TaskProvider<Jar> jar, Configuration runtime, FileCollection classes) {
         for (String type : new String[] {ArtifactTypeDefinition.JAR_TYPE, ArtifactTypeDefinition.DIRECTORY_TYPE,
                 ArtifactTypeDefinition.ZIP_TYPE}) {
-            project.getDependencies().registerTransform(ScanTransform.class, t -> {
-                t.getFrom().attribute(TYPE, type);
-                t.getTo().attribute(TYPE, ScanTransform.TYPE);
-                t.parameters(p -> {
-                    p.getExecutable().from(binary.files());
-                    p.getExecutableContent().from(binary.content());
-                    p.getToolKey().set(binary.key());
-                    p.getOptions().from(extension);
-                    jvm(p.getOptions());
+            for (String to : new String[] {ScanTransform.TYPE, ScanTransform.LIBRARY_TYPE}) {
+                project.getDependencies().registerTransform(ScanTransform.class, t -> {
+                    t.getFrom().attribute(TYPE, type);
+                    t.getTo().attribute(TYPE, to);
+                    t.parameters(p -> {
+                        p.getExecutable().from(binary.files());
+                        p.getExecutableContent().from(binary.content());
+                        p.getToolKey().set(binary.key());
+                        p.getOptions().from(extension);
+                        jvm(p.getOptions());
+                        p.getLibrary().set(to.equals(ScanTransform.LIBRARY_TYPE));
+                    });
                 });
-            });
+            }
         }
-        FileCollection dependencies = runtime.getIncoming().artifactView(view ->
-                view.getAttributes().attribute(TYPE, ScanTransform.TYPE)).getFiles();
+        FileCollection dependencies = Libraries.others(runtime, ScanTransform.TYPE)
+                .plus(Libraries.of(runtime, ScanTransform.LIBRARY_TYPE));
 
         TaskProvider<RuntimeTask> runtimeTask = project.getTasks().register("tracegenRuntime", RuntimeTask.class,
                 task -> {

@@ -24,6 +24,10 @@ final class Reports {
     private static final Pattern LEFT_OUT =
             Pattern.compile("^  \"leftOut\": (\\[\\]|\\[$.*?^  \\])", Pattern.MULTILINE | Pattern.DOTALL);
 
+    /** What a report says of the scope, as tracegen writes it: its name, and how many methods are traced. */
+    private static final Pattern SCOPE =
+            Pattern.compile("\"scope\": (\"[a-z-]+\"|\\{.*?\\}\\s*\\})", Pattern.DOTALL);
+
     private final File directory;
 
     /**
@@ -77,6 +81,23 @@ final class Reports {
         } catch (IOException e) {
             throw new GradleException("Cannot copy " + file + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Returns what a report says of the scope, for comparison with that of another build; "" without a report. */
+    static String scope(File report) {
+        if (!report.isFile()) {
+            return "";
+        }
+        StringBuilder found = new StringBuilder();
+        try {
+            Matcher matcher = SCOPE.matcher(new String(Files.readAllBytes(report.toPath()), StandardCharsets.UTF_8));
+            while (matcher.find()) {
+                found.append(matcher.group(1));
+            }
+        } catch (IOException e) {
+            throw new GradleException("Cannot read " + report + ": " + e.getMessage(), e);
+        }
+        return found.toString();
     }
 
     /**

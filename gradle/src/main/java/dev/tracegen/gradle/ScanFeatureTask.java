@@ -89,6 +89,6 @@ public abstract class ScanFeatureTask extends TracegenTask {
                 "--output=" + merged, "--mapping=" + new File(getTemporaryDir(), "none.txt"), "--quiet",
                 "--compression=store");
         runner.run("the feature's classes", arguments);
-        runner.scan(merged, new File(scans, PartKey.stem(merged) + ".scan"), getScanOptions());
+        runner.scan(merged, new File(scans, PartKey.stem(merged) + ".scan"), getScanOptions(), false);
     }
 }

@@ -13,6 +13,7 @@ import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
 import org.gradle.api.provider.MapProperty;
 import org.gradle.api.provider.Property;
+import org.gradle.api.tasks.Classpath;
 import org.gradle.api.tasks.CompileClasspath;
 import org.gradle.api.tasks.Input;
 import org.gradle.api.tasks.InputFile;
@@ -27,6 +28,8 @@ import org.gradle.api.tasks.PathSensitivity;
  * its part, on these, and on the binary, and on nothing else.
  */
 public abstract class ScanOptions {
+    private static final String SCOPE = "scope";
+
     @Input
     @Optional
     public abstract Property<String> getExits();
@@ -34,6 +37,14 @@ public abstract class ScanOptions {
     @Input
     @Optional
     public abstract Property<String> getTrivial();
+
+    @Input
+    @Optional
+    public abstract Property<String> getScope();
+
+    /** What holds the classes of libraries. Only the names of classes there matter. */
+    @Classpath
+    public abstract ConfigurableFileCollection getLibraries();
 
     @Input
     @Optional
@@ -89,6 +100,7 @@ public abstract class ScanOptions {
     void from(TracegenOptions options) {
         getExits().set(options.getExits());
         getTrivial().set(options.getTrivial());
+        getScope().set(options.getScope());
         getPreset().set(options.getPreset());
         getVerify().set(options.getVerify());
         getTarget().set(options.getTarget());
@@ -101,11 +113,15 @@ public abstract class ScanOptions {
         getClasspath().from(options.getClasspath());
     }
 
-    /** Returns the arguments for {@code scan} and {@code instrument}. */
+    /**
+     * Returns the arguments for {@code scan} and {@code instrument}, but for {@link #getLibraries()}, of which there
+     * may be too many for a command line: see {@link ToolRunner#libraries}.
+     */
     List<String> arguments() {
         List<String> list = new ArrayList<>(rules());
         Flags.add(list, "--exits", getExits());
         Flags.set(list, "trivial", getTrivial());
+        Flags.add(list, "--scope", getScope());
         Flags.add(list, "--preset", getPreset());
         Flags.add(list, "--verify", getVerify());
         Flags.add(list, "--target", getTarget());
@@ -113,7 +129,8 @@ public abstract class ScanOptions {
         for (Map.Entry<String, String> option : new TreeMap<>(getDefaults().get()).entrySet()) {
             String flag = "--" + option.getKey() + "=";
             boolean set = list.stream().anyMatch(argument -> argument.startsWith(flag))
-                    || getConfig().isPresent() && ConfigFile.sets(getConfig().get().getAsFile(), option.getKey());
+                    || getConfig().isPresent() && ConfigFile.sets(getConfig().get().getAsFile(), option.getKey())
+                    || option.getKey().equals(SCOPE) && usesMatrix();
             if (!set) {
                 list.add(flag + option.getValue());
             }
@@ -121,6 +138,21 @@ public abstract class ScanOptions {
         list.addAll(classpath(true));
         list.addAll(getArguments().get());
         return list;
+    }
+
+    /** Makes a scope the default, unless Matrix's plugin is replaced, which traces libraries too. */
+    void scope(String value) {
+        getDefaults().put(SCOPE, value);
+    }
+
+    /** Returns whether the classes are an app's, of which R8 may make others. */
+    boolean forAndroid() {
+        return getDefaults().get().containsKey(SCOPE);
+    }
+
+    private boolean usesMatrix() {
+        return getPreset().getOrElse("").equals("matrix")
+                || getConfig().isPresent() && ConfigFile.sets(getConfig().get().getAsFile(), "preset", "matrix");
     }
 
     /** Returns the arguments that name rules, which {@code assign} takes too. */

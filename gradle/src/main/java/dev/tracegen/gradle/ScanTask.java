@@ -55,7 +55,7 @@ public abstract class ScanTask extends TracegenTask {
         ToolRunner runner = runner();
         for (File part : getParts()) {
             if (part.exists()) {
-                runner.scan(part, new File(directory, PartKey.stem(part) + ".scan"), getScanOptions());
+                runner.scan(part, new File(directory, PartKey.stem(part) + ".scan"), getScanOptions(), false);
             }
         }
     }

@@ -31,6 +31,8 @@ import org.gradle.process.ExecOperations;
 public abstract class ScanTransform implements TransformAction<ScanTransform.Parameters> {
     /** The type of artifact that the transform makes. */
     static final String TYPE = "tracegen-scan";
+    /** The type of artifact that it makes of a library. */
+    static final String LIBRARY_TYPE = "tracegen-library-scan";
 
     /** The options and the binary. */
     public interface Parameters extends TransformParameters {
@@ -41,6 +43,14 @@ public abstract class ScanTransform implements TransformAction<ScanTransform.Par
          */
         @Nested
         ScanOptions getOptions();
+
+        /**
+         * Whether the dependencies are libraries, and not modules of the build.
+         *
+         * @return the property
+         */
+        @Input
+        Property<Boolean> getLibrary();
 
         /**
          * The binary, one file.
@@ -94,6 +104,6 @@ public abstract class ScanTransform implements TransformAction<ScanTransform.Par
         File scanFile = outputs.file(PartKey.stem(part) + ".scan");
         ToolRunner runner = new ToolRunner(getExec(), Logging.getLogger(ScanTransform.class),
                 getParameters().getExecutable().getSingleFile(), scanFile.getParentFile());
-        runner.scan(part, scanFile, getParameters().getOptions());
+        runner.scan(part, scanFile, getParameters().getOptions(), getParameters().getLibrary().get());
     }
 }

@@ -28,6 +28,8 @@ final class ToolRunner {
     private final File directory;
     private LogLevel level = LogLevel.INFO;
     private LogLevel warnings = LogLevel.WARN;
+    /** The line about the scope that the binary has printed last, "" if there is none. */
+    private String scope = "";
 
     /**
      * Creates a runner.
@@ -53,7 +55,10 @@ final class ToolRunner {
         command.addAll(arguments);
         command.add("--log-format=json");
         Messages messages = new Messages(logger, level, warnings);
-        Lines out = new Lines(messages::summary);
+        Lines out = new Lines(line -> {
+            scope = line.startsWith("scope ") ? line : scope;
+            messages.summary(line);
+        });
         Lines err = new Lines(messages::message);
         ExecResult result;
         try {
@@ -82,6 +87,20 @@ final class ToolRunner {
             default:
                 throw new GradleException(name + " failed for " + subject + " (exit code " + result.getExitValue()
                         + "):\n" + messages.reasons());
+        }
+    }
+
+    /**
+     * Says how much of an app is traced, if that is not as in the last build.
+     *
+     * @param before what the report of the last build says of the scope
+     * @param after what the report of this build says of it
+     * @param when when the classes have the size in the line: " before R8", or ""
+     */
+    void announceScope(String before, String after, String when) {
+        if (!scope.isEmpty() && !before.equals(after)) {
+            logger.lifecycle(scope + when + ". To trace less or more, write tracegen { scope = \"own\" },"
+                    + " \"own-and-libraries\" or \"all\".");
         }
     }
 
@@ -118,8 +137,23 @@ final class ToolRunner {
         return "@" + file;
     }
 
-    /** Scans one jar or directory into a scan file. */
-    void scan(File part, File scanFile, ScanOptions options) {
+    /** Returns the argument that names libraries, also if there are none: then the scope has no effect. */
+    String libraries(Iterable<File> files) {
+        List<String> paths = new ArrayList<>();
+        for (File file : files) {
+            if (file.exists()) {
+                paths.add(file.getPath());
+            }
+        }
+        return "--libraries=" + (paths.isEmpty() ? "" : argumentFile("libraries.txt", paths));
+    }
+
+    /**
+     * Scans one jar or directory into a scan file.
+     *
+     * @param library whether it is a library: the options of a transform name none
+     */
+    void scan(File part, File scanFile, ScanOptions options, boolean library) {
         List<String> arguments = new ArrayList<>();
         arguments.add("scan");
         // Not an argument file: a transform has no directory for it. The path is absolute, so it is no option.
@@ -127,6 +161,7 @@ final class ToolRunner {
         arguments.add("--output=" + scanFile);
         arguments.add("--quiet");
         arguments.addAll(options.arguments());
+        arguments.add(library ? "--libraries=" + part : libraries(options.getLibraries()));
         run(part.getName(), arguments);
     }
 

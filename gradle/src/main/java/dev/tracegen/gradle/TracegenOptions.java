@@ -82,6 +82,16 @@ public abstract class TracegenOptions {
     public abstract Property<String> getTrivial();
 
     /**
+     * How much is traced: {@code own} (the modules of the build), {@code own-and-libraries} (of the libraries only the
+     * methods that can take long by themselves, and those that the modules of the build call) or {@code all}. If
+     * {@code tracegen.yml} does not say, it is {@code all} for JVM programs and with the preset {@code matrix}, and
+     * {@code own-and-libraries} for Android.
+     *
+     * @return the property
+     */
+    public abstract Property<String> getScope();
+
+    /**
      * The runtime that is called: {@code android} (that of tracegen) or {@code matrix}.
      *
      * @return the property
@@ -193,6 +203,7 @@ public abstract class TracegenOptions {
         getClasspath().from(other.getClasspath());
         getExits().convention(other.getExits());
         getTrivial().convention(other.getTrivial());
+        getScope().convention(other.getScope());
         getPreset().convention(other.getPreset());
         getVerify().convention(other.getVerify());
         getTarget().convention(other.getTarget());

@@ -73,5 +73,8 @@ class ConfigFileTest {
         assertTrue(ConfigFile.sets(file, "exits"));
         assertFalse(ConfigFile.sets(file, "target"));
         assertFalse(ConfigFile.sets(file, "exit"));
+        assertTrue(ConfigFile.sets(file, "exits", "normal"));
+        assertFalse(ConfigFile.sets(file, "exits", "exact"));
+        assertTrue(ConfigFile.sets(write("u.yml", "preset: \"matrix\" # as before"), "preset", "matrix"));
     }
 }

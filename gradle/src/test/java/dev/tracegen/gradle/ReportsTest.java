@@ -1,6 +1,7 @@
 package dev.tracegen.gradle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.io.File;
 import java.io.IOException;
@@ -28,6 +29,19 @@ class ReportsTest {
             assertEquals("{\n" + String.format(ENTRY, "gson.jar") + "  \"warnings\": [\n    \"w\"\n  ]\n}\n",
                     new String(Files.readAllBytes(report.toPath()), StandardCharsets.UTF_8));
         }
+    }
+
+    @Test
+    void theScopeChangesWithItsNameOrNumbers() throws IOException {
+        String text = "{\n  \"options\": {\n    \"scope\": \"own\"\n  },\n  \"totals\": {\n    \"traced\": 7\n  },\n"
+                + "  \"scope\": {\n    \"own\": {\n      \"traced\": 3\n    },\n    \"libraries\": {\n"
+                + "      \"traced\": 4\n    }\n  },\n  \"warnings\": []\n}\n";
+        String first = Reports.scope(write("first.json", text));
+        assertEquals(first, Reports.scope(write("other.json", text.replace("[]", "[\"w\"]").replace("7", "8"))));
+        assertNotEquals(first, Reports.scope(write("name.json", text.replace("\"own\"\n", "\"all\"\n"))));
+        assertNotEquals(first, Reports.scope(write("own.json", text.replace("3", "2"))));
+        assertNotEquals(first, Reports.scope(write("libraries.json", text.replace("4", "5"))));
+        assertEquals("", Reports.scope(directory.resolve("none.json").toFile()));
     }
 
     private File write(String name, String text) throws IOException {
