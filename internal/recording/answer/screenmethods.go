@@ -116,7 +116,7 @@ func (m ranked) marked(text string) string {
 // out.
 func (m ranked) name() string {
 	const width = 58
-	name, more := m.Method.String(), leftOutText(m.LeftOut)
+	name, more := m.Method.String(), m.leftOutText()
 	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
 		name = name[at+1:]
 	}
