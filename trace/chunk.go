@@ -10,8 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks], [*End],
-// [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*LetGo], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks],
+// [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.
@@ -389,6 +389,21 @@ type LeftOutMethod struct {
 	Calls  uint64
 }
 
+// LetGo says that methods that are off were let go, or have come back. From when a method is let go until it comes back
+// or is on again, its calls are not even counted.
+type LetGo struct {
+	// Nanos is when that was written, in [Clock.NanoTime].
+	Nanos int64
+	// Methods has the methods that changed.
+	Methods []LetGoMethod
+}
+
+// LetGoMethod is a method, and whether it was let go.
+type LetGoMethod struct {
+	Method Method
+	Gone   bool
+}
+
 // Alive is a sign of life: the program ran at this time, and these calls were open. The runtime writes it from time to
 // time while a message or an outermost call is open beyond the slow threshold, and once when the recording is closed,
 // with all open calls.
@@ -584,6 +599,7 @@ func (*Gate) chunk()        {}
 func (*Alive) chunk()       {}
 func (*Window) chunk()      {}
 func (*LeftOut) chunk()     {}
+func (*LetGo) chunk()       {}
 func (*Suspended) chunk()   {}
 func (*Late) chunk()        {}
 func (*Exit) chunk()        {}

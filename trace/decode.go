@@ -33,6 +33,7 @@ const (
 	typeDetectors = 21
 	typeMachine   = 22
 	typeStacks    = 23
+	typeLetGo     = 24
 )
 
 var errShort = errors.New("it ends too early")
@@ -158,6 +159,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 	},
 	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
 	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
+	typeLetGo:   func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
 	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
 	typeSuspended: func(p *payload) Chunk {
 		return &Suspended{list(p, 3, func(p *payload) Suspension {
@@ -209,6 +211,8 @@ func (p *payload) method() Method {
 func decodeGatedMethod(p *payload) GatedMethod { return GatedMethod{p.method(), p.u8()} }
 
 func decodeGatedThread(p *payload) GatedThread { return GatedThread{p.index(), p.uv()} }
+
+func decodeLetGo(p *payload) LetGoMethod { return LetGoMethod{p.method(), p.u8() != 0} }
 
 func decodeLeftOut(p *payload) LeftOutMethod { return LeftOutMethod{p.method(), p.uv()} }
 

@@ -84,6 +84,8 @@ type GatedCalls struct {
 	Method Method
 	// LeftOut is how many of its calls were left out on all threads.
 	LeftOut uint64
+	// LetGo is whether it was let go at some time, so that there were more calls than LeftOut.
+	LetGo bool
 }
 
 // LostShare returns which share of the records is missing, from 0 to 1.
@@ -127,6 +129,11 @@ func (s *completeness) chunk(c Chunk) {
 	case *LeftOut:
 		for _, m := range c.Methods {
 			s.of(m.Method).LeftOut += m.Calls
+		}
+	case *LetGo:
+		for _, m := range c.Methods {
+			g := s.of(m.Method)
+			g.LetGo = g.LetGo || m.Gone
 		}
 	case *Suspended:
 		for _, t := range c.List {

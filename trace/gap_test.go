@@ -153,3 +153,25 @@ func TestLossesNeverLie(t *testing.T) {
 		}
 	}
 }
+
+// TestLetGo: a method that was let go has more calls than were counted, also when it is back.
+func TestLetGo(t *testing.T) {
+	s := completeness{gated: map[Method]*GatedCalls{}}
+	for _, typ := range []struct {
+		typ     uint16
+		payload []byte
+	}{{typeLeftOut, []byte{0, 2, 7, 5, 8, 6}}, {typeLetGo, []byte{0, 1, 7, 1}}, {typeLetGo, []byte{2, 1, 7, 0}}} {
+		p := &payload{rest: typ.payload}
+		c := decoders[typ.typ](p)
+		if p.err != nil || len(p.rest) > 0 {
+			t.Fatalf("%+v: %v, %d bytes are left", c, p.err, len(p.rest))
+		}
+		s.chunk(c)
+	}
+	if got, want := *s.of(7), (GatedCalls{Method: 7, LeftOut: 5, LetGo: true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if s.of(8).LetGo {
+		t.Error("another method was let go")
+	}
+}

@@ -529,6 +529,50 @@ func TestRecordSettings(t *testing.T) {
 	b.want(b.read("m-mapping.txt"), `^# message \d+$`)
 }
 
+// TestRecordLetsMethodsGo records a program that floods until its method is let go, in calls that end by exceptions too,
+// and goes on behind that. It computes the same as without tracegen, the answer does not say that it knows the number of
+// calls, and with a property they are counted.
+func TestRecordLetsMethodsGo(t *testing.T) {
+	nightly.Only(t, "commands")
+	b := newJavaBench(t)
+	b.compile("flood", "", map[string]string{"Flood.java": `public class Flood {
+    static long mix(long x) {
+        x ^= x << 13; x ^= x >>> 7; x ^= x << 17;
+        if (x % 100003 == 0) throw new IllegalStateException("" + x);
+        return x % 3 == 0 && (x & 1) == 0 ? mix(x + 1) : x;
+    }
+    static long round(long x, int n) {
+        for (int k = 0; k < n; k++) {
+            try { x = mix(x); } catch (IllegalStateException e) { x += e.getMessage().length(); }
+        }
+        return x;
+    }
+    static boolean gone() throws Exception {
+        Class<?> beat = Class.forName("dev.tracegen.runtime.AppMethodBeat");
+        java.lang.reflect.Field f = beat.getDeclaredField("letGo");
+        f.setAccessible(true);
+        long[] bits = (long[]) f.get(null);
+        if (bits == null) return true;
+        for (long word : bits) if (word != 0) return true;
+        return false;
+    }
+    public static void main(String[] a) throws Exception {
+        while (a.length == 0 && !gone()) round(1, 1_000_000);
+        System.out.println("result " + round(1, 3_000_000));
+    }
+}`})
+	plain := b.run(nil, "java", "-cp", "flood", "Flood", "plain")
+	for _, gate := range []string{"auto", "counted"} {
+		r := b.record(0, "--", "java", "-Dtracegen.gate="+gate, "-cp", "flood", "Flood")
+		if line := strings.TrimSpace(plain.stdout); !strings.Contains(r.stdout, line) {
+			t.Errorf("%s: it does not print %q:\n%s", gate, line, r.stdout)
+		}
+		if more := strings.Contains(r.stdout, "more than "); more != (gate == "auto") {
+			t.Errorf("%s: the answer says %v that there were more calls:\n%s", gate, more, r.stdout)
+		}
+	}
+}
+
 // TestRecordKeepsMappings checks that the mapping of an earlier build stays when the program has changed.
 func TestRecordKeepsMappings(t *testing.T) {
 	nightly.Only(t, "commands")

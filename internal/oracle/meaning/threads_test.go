@@ -238,7 +238,8 @@ func TestManyThreads(t *testing.T) {
 			// The memory of threads that have ended is free when the recorder has had its turn. On a busy machine others may
 			// find no memory before that, but not each time.
 			for try := 1; !t.Failed(); try++ {
-				a := b.recordThreads(t, append([]string{"-Dtracegen.threads=" + row.threads}, row.heap...), row.args, want,
+				a := b.recordThreads(t, append([]string{"-Dtracegen.threads=" + row.threads, "-Dtracegen.gate=counted"},
+					row.heap...), row.args, want,
 					wantCode)
 				if row.recorded < 0 || a.threads == row.recorded+1 {
 					return

@@ -33,10 +33,12 @@ type Completeness struct {
 	WindowCalls uint64        `json:"windowCalls"`
 	WindowTime  time.Duration `json:"windowNanos"`
 	// MethodsOff is how many methods the runtime switched off at some time, LeftOut how many of their calls it left
-	// out, and Off which methods these are, the one with the most such calls first.
-	MethodsOff int         `json:"methodsOff"`
-	LeftOut    uint64      `json:"leftOut"`
-	Off        []OffMethod `json:"off"`
+	// out, and Off which methods these are, the one with the most such calls first. MethodsLetGo is how many of them had
+	// more calls, which nobody counted.
+	MethodsOff   int         `json:"methodsOff"`
+	MethodsLetGo int         `json:"methodsLetGo"`
+	LeftOut      uint64      `json:"leftOut"`
+	Off          []OffMethod `json:"off"`
 	// LostChunks is how many parts of the file are missing or cannot be read.
 	LostChunks uint64 `json:"lostChunks"`
 
@@ -56,6 +58,8 @@ type Completeness struct {
 type OffMethod struct {
 	Method resolve.Method `json:"method"`
 	Calls  uint64         `json:"calls"`
+	// LetGo is whether there were more calls, which nobody counted.
+	LetGo bool `json:"letGo,omitempty"`
 }
 
 // DroppedCount is how often something was not written.
@@ -106,9 +110,20 @@ func newCompleteness(c *trace.Completeness, r *Recording) *Completeness {
 	gated := slices.Clone(c.Gated)
 	slices.SortStableFunc(gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
 	for _, g := range gated {
-		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut})
+		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut, g.LetGo})
+		if g.LetGo {
+			out.MethodsLetGo++
+		}
 	}
 	return out
+}
+
+// count says how many calls of the method were left out.
+func (m *OffMethod) count() string {
+	if m.LetGo {
+		return "more than " + units.Thousands(m.Calls)
+	}
+	return units.Thousands(m.Calls)
 }
 
 // drop takes over how often something was not written.
@@ -167,7 +182,7 @@ func (c *Completeness) Lines() []string {
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), units.Thousands(m.Calls)))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), m.count()))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
@@ -176,9 +191,14 @@ func (c *Completeness) Lines() []string {
 		if c.MethodsOff == 1 {
 			they, their = "it was", "its"
 		}
+		counted := were(c.LeftOut, "call", "s") + " left out"
+		if c.MethodsLetGo > 0 {
+			counted = fmt.Sprintf("%s left out and counted, and those of %s not counted for a time, so that they cost nothing",
+				were(c.LeftOut, "call", "s"), were(uint64(c.MethodsLetGo), "method", "s"))
+		}
 		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because %s called too often: "+
-			"%s left out, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method", "s"), they,
-			were(c.LeftOut, "call", "s"), their, strings.Join(names, ", ")))
+			"%s, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method", "s"), they,
+			counted, their, strings.Join(names, ", ")))
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
@@ -216,7 +236,11 @@ func (c *Completeness) Line() string {
 		text += "; " + virtual + " (--threads all,virtual)"
 	}
 	if n := c.LeftOut + c.WindowCalls; n > 0 {
-		text += "; " + units.Several(n, "call", "s") + " left out"
+		text += "; "
+		if c.MethodsLetGo > 0 {
+			text += "more than "
+		}
+		text += units.Several(n, "call", "s") + " left out"
 		if c.MethodsOff > 0 {
 			text += " (" + Count(c.MethodsOff, "method") + " off)"
 		}

@@ -19,6 +19,8 @@ type MethodTotal struct {
 	Stalls int `json:"stalls"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
 	LeftOut uint64 `json:"leftOut,omitempty"`
+	// LetGo is whether there were more calls than that, which nobody counted.
+	LetGo bool `json:"letGo,omitempty"`
 
 	made  float64 // how many records it made, with those that are missing, as far as counts show
 	lossy bool    // records are missing where it was called, so that its times are what they are at least
@@ -127,6 +129,7 @@ func (m *Methods) scale(r *analysis.Recording) float64 {
 	for _, off := range c.Off {
 		t := m.of(off.Method, r.Digest)
 		t.LeftOut += off.Calls
+		t.LetGo = t.LetGo || off.LetGo
 		t.made += 2 * float64(off.Calls)
 	}
 	if !c.Lossy() || c.Recorded == 0 {

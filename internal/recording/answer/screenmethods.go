@@ -139,7 +139,7 @@ func (m ranked) marked(text string) string {
 // in the source, the package, and then the class.
 func (m ranked) name() string {
 	const width = 58
-	name, more := m.Method.String(), leftOutText(m.LeftOut)
+	name, more := m.Method.String(), m.leftOutText()
 	if utf8.RuneCountInString(name+more) > width {
 		method := m.Method
 		method.File = ""

@@ -29,7 +29,7 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 		}
 		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(t.Self),
 			t.atLeast(t.Total), callsText(&t.Sum), longest, t.Stalls, t.Method, markedText(t.Marked),
-			leftOutText(t.LeftOut), restsText(&t.Sum))
+			t.leftOutText(), restsText(&t.Sum))
 	}
 	return b.Flush()
 }
@@ -52,11 +52,16 @@ func (t *MethodTotal) atLeast(nanos int64) string {
 	return text
 }
 
-func leftOutText(n uint64) string {
-	if n == 0 {
+// leftOutText says how many calls of a method were left out; it is empty if none were.
+func (t *MethodTotal) leftOutText() string {
+	more := ""
+	if t.LetGo {
+		more = "more than "
+	}
+	if t.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%s left out]", units.Several(n, "call", "s"))
+	return fmt.Sprintf("  [%s%s left out]", more, units.Several(t.LeftOut, "call", "s"))
 }
 
 func markedText(n uint64) string {

@@ -175,6 +175,8 @@ func (p *partsReader) see(c trace.Chunk) {
 		at = c.Nanos
 	case *trace.LeftOut:
 		at = c.Nanos
+	case *trace.LetGo:
+		at = c.Nanos
 	case *trace.Window:
 		at = c.End
 	case *trace.StackSample:

@@ -67,6 +67,14 @@ public final class AppMethodBeat {
      */
     static Ring fast;
 
+    /**
+     * For each ID a bit: whether the method is let go, see {@link LetGo}. Null where no method is. Then the calls are
+     * recorded by {@link #i} and {@link #o} themselves. Otherwise these are a few instructions, and the rest is in
+     * {@link FastPath}: where methods are let go, the others have few calls, and what the JIT inlines into them costs
+     * more than the calls.
+     */
+    static long[] letGo;
+
     private AppMethodBeat() {
     }
 
@@ -76,6 +84,14 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void i(int id) {
+        long[] bits = letGo;
+        if (bits != null) {
+            int word = id >>> 6;
+            if (word >= bits.length || (bits[word] & 1L << id) == 0) {
+                FastPath.enter(id);
+            }
+            return;
+        }
         int m = mode;
         if (m < 0) {
             return;
@@ -111,6 +127,14 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
+        long[] bits = letGo;
+        if (bits != null) {
+            int word = id >>> 6;
+            if (word >= bits.length || (bits[word] & 1L << id) == 0) {
+                FastPath.leave(id);
+            }
+            return;
+        }
         int m = mode;
         if (m < 0) {
             return;

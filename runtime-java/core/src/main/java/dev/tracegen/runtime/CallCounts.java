@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Set;
 
 /**
  * Counts the calls of each method and the time that they take, in the records that the recorder copies. A method that
@@ -27,6 +28,13 @@ final class CallCounts {
         /** The total time of windows. A call that was open in one would seem to take longer than others. */
         private long skipped;
         private long beyond;
+
+        /** Adds the methods of the calls. */
+        void addTo(Set<Integer> methods) {
+            for (int k = 0; k < depth; k++) {
+                methods.add(ids[k]);
+            }
+        }
 
         void skip(long nanos) {
             skipped += nanos;

@@ -25,6 +25,42 @@ final class FastPath {
         this.bare = Ring.placeholder(mainThread);
     }
 
+    /** Records a call of i where methods may be let go. The JIT is told not to inline it. */
+    static void enter(int id) {
+        int m = AppMethodBeat.mode;
+        if (m < 0) {
+            return;
+        }
+        try {
+            Ring ring = AppMethodBeat.fast;
+            if (ring != null && ring.owner == Thread.currentThread()) {
+                entry(ring, id);
+            } else if (m != AppMethodBeat.MAIN_ONLY || ring == null) {
+                entry(null, id);
+            }
+        } catch (Throwable e) {
+            // As in AppMethodBeat.i.
+        }
+    }
+
+    /** As {@link #enter}, for o. */
+    static void leave(int id) {
+        int m = AppMethodBeat.mode;
+        if (m < 0) {
+            return;
+        }
+        try {
+            Ring ring = AppMethodBeat.fast;
+            if (ring != null && ring.owner == Thread.currentThread()) {
+                exit(ring, id);
+            } else if (m != AppMethodBeat.MAIN_ONLY || ring == null) {
+                exit(null, id);
+            }
+        } catch (Throwable e) {
+            // As in AppMethodBeat.i.
+        }
+    }
+
     /**
      * Records a call of i that {@link AppMethodBeat} did not handle.
      *

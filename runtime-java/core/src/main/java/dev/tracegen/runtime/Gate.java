@@ -27,6 +27,11 @@ import java.util.List;
  * <p>If exits are missing, because a method ended by an exception and is not instrumented with exact exits, n stays
  * too great. Then the method stays off on that thread, and exits of calls that were open when it was switched off are
  * left out. A reader sees these like any missing exit. If n reaches 2^31 it is not counted further.
+ *
+ * <p>Methods that are off may be let go, see {@link LetGo}. Their calls do not get here. When such a method leaves and
+ * comes back, a {@link Request} says that all open calls are ones whose exits are left out: n is set to 1, and from then
+ * on the recorded calls that are open are counted too, in {@link Ring#entered}. An exit that would be recorded is left
+ * out if that count is 0: it belongs to a call from before. These are outermost, so their exits come last.
  */
 final class Gate {
     /** The state of a method that is off and has no open call whose entry was left out. */
@@ -65,6 +70,7 @@ final class Gate {
 
     private final Recorder recorder;
     private final boolean automatic;
+    private final LetGo letGo;
     private final CallCounts counts = new CallCounts();
     private char[] slots = new char[0];
     private List<Method> methods = new ArrayList<Method>();
@@ -75,8 +81,12 @@ final class Gate {
     private long records;
 
     /** A method that was switched off at least once. */
-    private static final class Method {
+    static final class Method {
         final int id;
+        final LetGo.State letGo = new LetGo.State();
+
+        /** The number of the request that switched it off. */
+        int offRequest;
         boolean flooding;
         boolean outside;
         int quietSeconds;
@@ -90,8 +100,14 @@ final class Gate {
             this.id = id;
         }
 
-        boolean off() {
+        /** Reports whether the method is to be off, but for what {@link LetGo} does with it. */
+        boolean wanted() {
             return flooding || outside;
+        }
+
+        /** Reports whether the method is off. It stays off until threads count its calls again. */
+        boolean off() {
+            return wanted() || !letGo.counted();
         }
     }
 
@@ -101,10 +117,16 @@ final class Gate {
         final boolean[] off;
         final int[] ids;
 
-        Request(char[] slots, boolean[] off, int[] ids) {
+        /** The number of this request, and by slot, that of the last one that made all open calls ones to leave out. */
+        final int number;
+        final int[] reset;
+
+        Request(char[] slots, boolean[] off, int[] ids, int number, int[] reset) {
             this.slots = slots;
             this.off = off;
             this.ids = ids;
+            this.number = number;
+            this.reset = reset;
         }
     }
 
@@ -144,6 +166,8 @@ final class Gate {
     Gate(Recorder recorder, RecorderOptions options) {
         this.recorder = recorder;
         this.automatic = options.gate && options.everyRecord;
+        AppMethodBeat.letGo = null;
+        this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
         this.decidedNanos = options.platform.nanoTime();
         this.collectedNanos = decidedNanos;
     }
@@ -159,10 +183,12 @@ final class Gate {
         int n = request.off.length;
         long[] states = ring.states;
         states = states.length < n ? Arrays.copyOf(states, n) : states;
+        int before = ring.applied == null ? 0 : ring.applied.number;
+        int[] entered = entered(request, ring, before);
         int[] ids = new int[n];
         int count = 0;
         for (int slot = 1; slot < n; slot++) {
-            int state = (int) states[slot];
+            int state = state(request, states, slot, before);
             if (request.off[slot] && state == 0) {
                 ids[count++] = request.ids[slot];
             } else if (!request.off[slot] && state == OFF) {
@@ -173,24 +199,45 @@ final class Gate {
                 : new Change(ring.lastChange, nanos, ring.sequence(), Arrays.copyOf(ids, count));
         ring.lastChange = change;
         for (int slot = 1; slot < n; slot++) {
-            int state = (int) states[slot];
+            int state = state(request, states, slot, before);
             if (request.off[slot] && state == 0) {
-                states[slot] += OFF;
+                state = OFF;
             } else if (!request.off[slot] && state == OFF) {
-                states[slot] -= OFF;
+                state = 0;
+            }
+            states[slot] = states[slot] & ~0xFFFFFFFFL | state & 0xFFFFFFFFL;
+            if (request.reset[slot] > before) {
+                entered[slot] = 1;
             }
         }
+        ring.entered = entered;
         ring.states = states;
         ring.gate = request.slots;
         ring.gateEnd = Math.max(1, request.slots.length);
         if (placeholder != null) {
             placeholder.states = states;
+            placeholder.entered = entered;
             placeholder.gate = request.slots;
             placeholder.gateEnd = ring.gateEnd;
         }
         // Before the thread's next record, which a reader must not see without the change.
         ring.order();
         ring.applied = request;
+    }
+
+    /** Returns the counts of a thread, with room for the slots that a request resets. */
+    private static int[] entered(Request request, Ring ring, int before) {
+        int n = ring.entered.length;
+        for (int slot = 1; slot < request.reset.length; slot++) {
+            n = request.reset[slot] > before ? Math.max(n, slot + 1) : n;
+        }
+        return n == ring.entered.length ? ring.entered : Arrays.copyOf(ring.entered, n);
+    }
+
+    /** Returns the state of a method, without the open calls if a request that was not carried out yet says so. */
+    private static int state(Request request, long[] states, int slot, int before) {
+        int state = (int) states[slot];
+        return request.reset[slot] > before && state != 0 ? OFF : state;
     }
 
     /**
@@ -205,6 +252,10 @@ final class Gate {
         long state = all[slot];
         int open = (int) state;
         if (open == 0) {
+            int[] entered = ring.entered;
+            if (slot < entered.length && entered[slot] > 0 && entered[slot] < Integer.MAX_VALUE) {
+                entered[slot]++;
+            }
             return false;
         }
         all[slot] = state + (open > 0 ? CALL + 1 : CALL);
@@ -220,7 +271,13 @@ final class Gate {
         long state = all[slot];
         int open = (int) state;
         if (open == 0 || open == OFF) {
-            return false;
+            int[] entered = ring.entered;
+            if (slot >= entered.length || entered[slot] == 0) {
+                return false;
+            }
+            boolean before = entered[slot] == 1;
+            entered[slot] -= before ? 0 : 1;
+            return before;
         }
         if (open > 0) {
             all[slot] = state - 1;
@@ -264,9 +321,24 @@ final class Gate {
             switchOn(now - collectedNanos);
             collectedNanos = now;
         }
+        if (letGo != null && letGo.due(now)) {
+            collectAll();
+            changed |= letGo.look(methods, recorder.fastPath.gateRequest(), now);
+        }
         if (changed) {
             publish();
         }
+    }
+
+    private void collectAll() {
+        for (ThreadTrace t : recorder.threads.all()) {
+            collect(t);
+        }
+    }
+
+    /** Returns the methods that were let go and have come back since the last call of this; null if there are none. */
+    LetGo.Change takeLetGo(long nanos) {
+        return letGo == null ? null : letGo.takeChanges(nanos);
     }
 
     private void setOutside(int[] ids) {
@@ -314,7 +386,7 @@ final class Gate {
             changed |= isBehind(t.existingRing());
         }
         for (Method m : methods) {
-            boolean quiet = (m.calls - m.callsBefore) * SECOND / elapsed < QUIET_CALLS;
+            boolean quiet = m.letGo.counted() && (m.calls - m.callsBefore) * SECOND / elapsed < QUIET_CALLS;
             m.quietSeconds = quiet ? m.quietSeconds + 1 : 0;
             if (m.flooding && m.quietSeconds >= m.wantedQuietSeconds) {
                 m.flooding = false;
@@ -345,7 +417,10 @@ final class Gate {
         }
         for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
             int calls = (int) (states[slot] >>> 32);
-            methods.get(slot - 1).calls += calls - t.sampled.leftOut[slot] & 0xFFFFFFFFL;
+            Method m = methods.get(slot - 1);
+            long more = calls - t.sampled.leftOut[slot] & 0xFFFFFFFFL;
+            m.calls += more;
+            m.letGo.calls += more;
             t.sampled.leftOut[slot] = calls;
         }
     }
@@ -390,13 +465,21 @@ final class Gate {
     }
 
     private void publish() {
+        Request last = recorder.fastPath.gateRequest();
+        int number = last == null ? 1 : last.number + 1;
         boolean[] off = new boolean[methods.size() + 1];
         int[] ids = new int[off.length];
+        int[] reset = new int[off.length];
         for (int k = 0; k < methods.size(); k++) {
-            off[k + 1] = methods.get(k).off();
-            ids[k + 1] = methods.get(k).id;
+            Method m = methods.get(k);
+            off[k + 1] = m.off();
+            ids[k + 1] = m.id;
+            reset[k + 1] = m.letGo.reset;
+            if (m.off() && (last == null || k + 1 >= last.off.length || !last.off[k + 1])) {
+                m.offRequest = number;
+            }
         }
         changed = false;
-        recorder.fastPath.request(new Request(slots, off, ids));
+        recorder.fastPath.request(new Request(slots, off, ids, number, reset));
     }
 }

@@ -36,7 +36,7 @@ final class OptionTable {
         {"mapping", "", "", "j"},
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
-        {"gate", "auto", "auto|off", "ja"},
+        {"gate", "auto", "auto|counted|off", "ja"},
         {"stacks", "", "off|main|all", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
@@ -216,7 +216,8 @@ final class OptionTable {
                 o.everyRecord(value.equals("true"));
                 break;
             case "gate":
-                o.gate = value.equals("auto");
+                o.gate = !value.equals("off");
+                o.letGo = value.equals("auto");
                 break;
             case "stacks":
                 o.steady = Arrays.asList("off", "main", "all").indexOf(value);

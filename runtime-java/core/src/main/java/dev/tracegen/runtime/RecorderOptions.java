@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
  *                                    the main thread, 131072 for others. A full ring overwrites the oldest, or with
  *                                    every-record leaves out calls that begin and end meanwhile (J)
  *   every-record         false       true | false: only the records of stalls. A JVM's properties set it
- *   gate                 auto        auto | off: with every-record, whether methods that are called most and take no
- *                                    time are switched off while too many records come (J)
+ *   gate                 auto        auto | counted | off: with every-record, whether methods that are called most and
+ *                                    take no time are switched off while too many records come; with auto they are
+ *                                    let go if they go on flooding, and their calls are not counted then (J)
  *   stacks                           off | main | all: whose stacks are sampled steadily while a message or outermost
  *                                    call runs, at most 1 % of a core and 0.5 % of a thread's time; all recorded
  *                                    threads, on Android main (J)
@@ -115,6 +116,11 @@ public final class RecorderOptions implements Cloneable {
     boolean everyRecord;
 
     boolean gate = true;
+    boolean letGo = true;
+
+    /** How many calls a second a method must have to be let go, and when it comes back. Others for tests. */
+    int letGoCalls = 20000;
+    long letGoNanos = 10000000000L;
 
     /** {@code stacks}; below 0 while it is not set, which is as all. */
     int steady = -1;

@@ -39,6 +39,7 @@ final class RecordingWriter implements Closeable {
     static final int DETECTORS = 21;
     static final int MACHINE = 22;
     static final int STACKS = 23;
+    static final int LET_GO = 24;
 
     private static final int MINOR = 5;
 
@@ -140,6 +141,7 @@ final class RecordingWriter implements Closeable {
             frames.header(group, MINOR, fileId);
             meta();
             times.beginFile();
+            calls.letGoBefore();
             opened.append(group);
             file = opened;
             opened = null;

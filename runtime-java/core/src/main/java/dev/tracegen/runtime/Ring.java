@@ -103,6 +103,7 @@ final class Ring {
     private static final int STEP = 128;
 
     private static final long[] NO_STATES = new long[0];
+    private static final int[] NO_ENTERED = new int[0];
 
     /** Added to a record in its slot. */
     static final long FULL = (1L << 32) + 1;
@@ -118,6 +119,12 @@ final class Ring {
 
     /** For each slot of the gate the state of its method on this thread, see {@link Gate}. Written by the owner. */
     volatile long[] states = NO_STATES;
+
+    /**
+     * For each slot of a method that was ever let go, 1 more than how many recorded calls are open that were entered
+     * since it has come back; 0 for others. See {@link Gate}. Written by the owner.
+     */
+    int[] entered = NO_ENTERED;
 
     /** The last request that the owner has carried out. */
     volatile Gate.Request applied;
@@ -223,6 +230,7 @@ final class Ring {
         now = full.now;
         gate = full.gate;
         gateEnd = full.gateEnd;
+        entered = full.entered;
         states = full.states;
         applied = full.applied;
         lastChange = full.lastChange;

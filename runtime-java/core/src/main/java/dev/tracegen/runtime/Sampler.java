@@ -253,6 +253,9 @@ final class Sampler implements Runnable {
             }
         }
         gate.decide(platform.nanoTime());
+        if (out.hasRoom()) {
+            writeLetGo();
+        }
         if (out.hasRoom() && platform.nanoTime() - leftOutNanos >= IDLE_NANOS) {
             leftOutNanos = platform.nanoTime();
             writeLeftOut();
@@ -309,6 +312,13 @@ final class Sampler implements Runnable {
         }
     }
 
+    private void writeLetGo() {
+        LetGo.Change change = gate.takeLetGo(platform.nanoTime());
+        if (change != null) {
+            out.letGo(change);
+        }
+    }
+
     private int writeFrames() {
         if (frames.isEmpty()) {
             return 0;
@@ -343,6 +353,7 @@ final class Sampler implements Runnable {
         }
         steady.handOver();
         writeLeftOut();
+        writeLetGo();
         signs.last(recorder.threads.all());
         for (ThreadTrace t : recorder.threads.all()) {
             List<MessageRecord> all = t.history();

@@ -29,6 +29,10 @@ final class SamplerState {
     int[] leftOut = NONE;
     Gate.Change writtenChange;
 
+    // The number of the thread's next record when it last made one, and when that was seen.
+    long lastRecord;
+    long lastRecordNanos;
+
     // Facts about the last message that was checked, and the one before.
     volatile StallFacts facts;
     private StallFacts factsBefore;

@@ -32,6 +32,9 @@ final class ThreadChunks {
     /** How many records are not in the recording since the last ones of the thread that are, if all are to be. */
     private final Map<Integer, Long> unwrittenRecords = new HashMap<Integer, Long>();
 
+    /** The methods that are let go by the changes that were written. */
+    private final Set<Integer> gone = new TreeSet<Integer>();
+
     // Of the file, and of the group that is being made.
     private long records;
     private long overwritten;
@@ -230,5 +233,38 @@ final class ThreadChunks {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         out.end(RecordingWriter.LEFT_OUT, 0);
+    }
+
+    /** Writes which methods were let go and have come back. That alone begins no file. */
+    void letGo(LetGo.Change change) {
+        // A file that is begun for this chunk has the methods before the change at its begin.
+        boolean begun = out.begun() && out.begin();
+        for (int id : change.ids) {
+            if (id > 0) {
+                gone.add(id);
+            } else {
+                gone.remove(-id);
+            }
+        }
+        if (begun) {
+            letGoTo(chunk, change.nanos, change.ids);
+            out.end(RecordingWriter.LET_GO, 0);
+        }
+    }
+
+    /** Adds the methods that are let go to a file that begins. */
+    void letGoBefore() {
+        if (!gone.isEmpty()) {
+            letGoTo(out.small, options.platform.nanoTime(), ids(gone, gone));
+            out.add(RecordingWriter.LET_GO, 0, out.small);
+        }
+    }
+
+    private static void letGoTo(ChunkBytes to, long nanos, int[] ids) {
+        to.size = 0;
+        to.sv(nanos).uv(ids.length);
+        for (int id : ids) {
+            to.uv(Math.abs(id)).u8(id > 0 ? 1 : 0);
+        }
     }
 }

@@ -138,6 +138,15 @@ final class WriterQueue {
         }, 12L * calls.ids.length);
     }
 
+    void letGo(final LetGo.Change change) {
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.calls.letGo(change);
+            }
+        }, 4L * change.ids.length);
+    }
+
     /**
      * Hands over times in which the process did not run. Returns false if there is no room; then they are to be handed
      * over later.

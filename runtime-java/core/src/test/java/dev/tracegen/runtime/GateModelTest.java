@@ -76,7 +76,7 @@ class GateModelTest {
                 ids[slots[id]] = id;
             }
         }
-        Gate.apply(new Gate.Request(slots, request, ids), trace.existingRing(), null, 0);
+        Gate.apply(new Gate.Request(slots, request, ids, 1, new int[ids.length]), trace.existingRing(), null, 0);
         // The model: off from now on if wanted, on again only if no call that was left out is open.
         for (int id = 1; id <= METHODS; id++) {
             boolean hidden = false;
@@ -201,7 +201,7 @@ class GateModelTest {
         char[] many = new char[AppMethodBeat.METHOD_ID_DISPATCH];
         many[1000000] = 1;
         Ring[] rings = new Ring[1000];
-        Gate.Request request = new Gate.Request(many, new boolean[] {false, true}, new int[] {0, 1000000});
+        Gate.Request request = new Gate.Request(many, new boolean[] {false, true}, new int[] {0, 1000000}, 1, new int[2]);
         for (int k = 0; k < rings.length; k++) {
             rings[k] = RingTest.fixed(Thread.currentThread(), 4);
             Gate.apply(request, rings[k], null, 0);

@@ -56,7 +56,7 @@ class RecorderOptionsTest {
         assertEquals(ring, refusal("ring", "8k"));
         assertEquals("want a whole number of milliseconds, at least 1", refusal("slow", "0"));
         assertEquals("want main or chosen or all or all,virtual", refusal("threads", "some"));
-        assertEquals("want auto or off", refusal("gate", "on"));
+        assertEquals("want auto or counted or off", refusal("gate", "on"));
         String memory = "want a whole number of bytes, KiB or MiB of at least 1M, such as 16M";
         assertEquals(memory, refusal("memory", "1023K"));
         assertEquals(memory, refusal("memory", "-1"));

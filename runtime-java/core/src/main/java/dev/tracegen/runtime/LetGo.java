@@ -1,0 +1,209 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Lets methods go that are switched off and are called very often all the same. {@link AppMethodBeat} then returns at
+ * once from each call of them: no state of a thread is looked at, and the call is not counted. So it costs next to
+ * nothing, and the JIT inlines it. After a time the method comes back for a moment, so that it is seen whether it still
+ * floods. Used by the sampler only, as {@link Gate}.
+ *
+ * <p><b>Why no call is recorded by half.</b> Threads see at different times that a method is let go or has come back,
+ * and their calls of it are not counted in between. So a method goes through these states:
+ * <ol>
+ * <li>{@link #COUNTED}: it is off. No recorded call of it is open on any thread, and each thread has carried out that
+ * it is off, so none begins.
+ * <li>{@link #LEAVING}: each thread takes all calls that are open for ones whose exits are left out, see
+ * {@link Gate#apply}, and counts those that begin from here on.
+ * <li>{@link #GONE}: when each thread has done so, the bit of the method is set. An exit that does not see it is left
+ * out by the thread's state, one that sees it, by the bit.
+ * <li>{@link #RETURNING}: each thread is asked to do the same as when the method left. Then the bit is cleared. The
+ * method is still off, and counted. An exit of a call whose entry was not counted is left out, as there is no call that
+ * was entered since; it is outermost, so it comes last.
+ * </ol>
+ * From there the method is let go again if it still floods, or is switched on when it is quiet, as any other.
+ *
+ * <p>A thread that makes no records for a while is not waited for. If it was interrupted just before a record of the
+ * method for so long, that call has an entry and no exit, as one that an exception has ended.
+ */
+final class LetGo {
+    private static final int COUNTED = 0;
+    private static final int LEAVING = 1;
+    private static final int GONE = 2;
+    private static final int RETURNING = 3;
+
+    /** How often methods are looked at. A method must flood at so many looks in turn, see {@link #EXTREME_CALLS}. */
+    private static final long LOOK_NANOS = 100000000L;
+    private static final int LOOKS = 2;
+
+    /** With so many calls a second one look is enough. */
+    private static final long EXTREME_CALLS = 5000000;
+
+    /** The longest time until a method comes back. It is doubled each time. */
+    private static final int MOST_TIMES_LONGER = 64;
+
+    /** A thread without a record for so long is not waited for. */
+    private static final long QUIET_NANOS = 2000000000L;
+
+    private static final long SECOND = 1000000000L;
+
+    /** For each method ID a bit: whether the method is let go. */
+    private final long[] bits = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
+
+    private final Recorder recorder;
+    private final RecorderOptions options;
+    private long lookedNanos;
+    private List<Integer> changes = new ArrayList<Integer>();
+
+    /** What is known of a method. */
+    static final class State {
+        private int phase;
+        private int floods;
+        private long callsBefore;
+        private long goneNanos;
+        private int timesLonger = 1;
+
+        /** Calls that were left out and counted. */
+        long calls;
+
+        /** The number of the last request that asked threads to take all open calls for ones that are left out. */
+        int reset;
+
+        /** Reports whether the calls of the method say whether it is quiet. */
+        boolean counted() {
+            return phase == COUNTED;
+        }
+    }
+
+    /** Which methods were let go, and less than 0, which have come back. Immutable. */
+    static final class Change {
+        final long nanos;
+        final int[] ids;
+
+        Change(long nanos, int[] ids) {
+            this.nanos = nanos;
+            this.ids = ids;
+        }
+    }
+
+    LetGo(Recorder recorder, RecorderOptions options) {
+        this.recorder = recorder;
+        this.options = options;
+        AppMethodBeat.letGo = bits;
+    }
+
+    /** Reports whether methods are to be looked at now. */
+    boolean due(long now) {
+        return now - lookedNanos >= LOOK_NANOS;
+    }
+
+    /**
+     * Moves methods to their next states.
+     *
+     * @param last the last request of the gate; null if there was none
+     * @return whether another request is needed
+     */
+    boolean look(List<Gate.Method> methods, Gate.Request last, long now) {
+        long elapsed = Math.max(1, now - lookedNanos);
+        lookedNanos = now;
+        if (last == null) {
+            return false;
+        }
+        int done = carriedOut(last.number, now);
+        Set<Integer> open = null;
+        boolean changed = false;
+        for (Gate.Method m : methods) {
+            State s = m.letGo;
+            double calls = m.off() ? (double) (s.calls - s.callsBefore) * SECOND / elapsed : 0;
+            s.callsBefore = s.calls;
+            s.floods = calls >= EXTREME_CALLS ? LOOKS : calls >= options.letGoCalls ? s.floods + 1 : 0;
+            if (s.phase == COUNTED && s.floods >= LOOKS && m.offRequest <= done) {
+                open = open == null ? openCalls() : open;
+                if (!open.contains(m.id)) {
+                    s.phase = LEAVING;
+                    s.reset = last.number + 1;
+                    changed = true;
+                }
+            } else if (s.phase == LEAVING && !m.wanted()) {
+                s.phase = COUNTED;
+                changed = true;
+            } else if (s.phase == LEAVING && s.reset <= done) {
+                s.phase = GONE;
+                s.goneNanos = now;
+                mark(m.id, true);
+            } else if (s.phase == GONE && (!m.wanted() || now - s.goneNanos >= s.timesLonger * options.letGoNanos)) {
+                s.phase = RETURNING;
+                s.timesLonger = Math.min(MOST_TIMES_LONGER, 2 * s.timesLonger);
+                s.reset = last.number + 1;
+                changed = true;
+            } else if (s.phase == RETURNING) {
+                // The request that was published at the last look is carried out before each call that gets this far.
+                s.phase = COUNTED;
+                s.floods = 0;
+                mark(m.id, false);
+                changed |= !m.wanted();
+            }
+        }
+        return changed;
+    }
+
+    private void mark(int id, boolean gone) {
+        bits[id >>> 6] = gone ? bits[id >>> 6] | 1L << id : bits[id >>> 6] & ~(1L << id);
+        changes.add(gone ? id : -id);
+    }
+
+    /**
+     * Returns the number of the last request that all threads have carried out, 0 if the records from before are not
+     * known yet.
+     */
+    private int carriedOut(int last, long now) {
+        int done = last;
+        for (ThreadTrace t : recorder.threads.all()) {
+            Ring ring = t.existingRing();
+            if (ring != null) {
+                long records = ring.sequence();
+                if (records != t.sampled.lastRecord) {
+                    t.sampled.lastRecord = records;
+                    t.sampled.lastRecordNanos = now;
+                }
+                Gate.Change change = ring.lastChange;
+                Gate.Request applied = ring.applied;
+                if (change != null && t.sampled.nextToDrain < change.number) {
+                    // Records from before may show open calls.
+                    return 0;
+                }
+                if (now - t.sampled.lastRecordNanos < QUIET_NANOS) {
+                    done = Math.min(done, applied == null ? 0 : applied.number);
+                }
+            }
+        }
+        return done;
+    }
+
+    /** Returns the methods of which a recorded call is open on a thread. */
+    private Set<Integer> openCalls() {
+        Set<Integer> open = new HashSet<Integer>();
+        for (ThreadTrace t : recorder.threads.all()) {
+            if (t.sampled.openCalls != null) {
+                t.sampled.openCalls.addTo(open);
+            }
+        }
+        return open;
+    }
+
+    /** Returns the changes since the last call of this; null if there are none. */
+    Change takeChanges(long nanos) {
+        if (changes.isEmpty()) {
+            return null;
+        }
+        int[] ids = new int[changes.size()];
+        for (int k = 0; k < ids.length; k++) {
+            ids[k] = changes.get(k);
+        }
+        changes = new ArrayList<Integer>();
+        return new Change(nanos, ids);
+    }
+}

@@ -1,0 +1,225 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Methods that are let go while they are off, and come back. */
+class LetGoTest {
+    private static final String DIGEST = MappingInfo.digest();
+
+    @TempDir
+    Path dir;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private Recorder recorder;
+    private Path file;
+
+    private void start(RecorderOptions o) {
+        file = dir.resolve("r.tgd");
+        o.letGoCalls = 1;
+        recorder = Recorder.start(o.platform(platform).output(file.toFile()).everyRecord(true));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        Recorder.setGate(new int[0], DIGEST);
+        Await.stop(recorder);
+    }
+
+    private static void call(int... ids) {
+        for (int id : ids) {
+            if (id > 0) {
+                AppMethodBeat.i(id);
+            } else {
+                AppMethodBeat.o(-id);
+            }
+        }
+    }
+
+    private static boolean gone(int id) {
+        return (AppMethodBeat.letGo[id >>> 6] & 1L << id) != 0;
+    }
+
+    /** Lets the clock pass while a method is called, until it is let go or has come back. */
+    private void awaitGone(int id, boolean gone) throws Exception {
+        Await.until("the method " + id + (gone ? " is let go" : " comes back"), () -> {
+            for (int k = 0; k < 100; k++) {
+                call(id, -id);
+            }
+            platform.pass(101);
+            platform.awaitCheck();
+            return gone(id) == gone;
+        });
+    }
+
+    /** Switches a method off by a list, and calls it until it is let go. */
+    private void letGo(int id) throws Exception {
+        assertTrue(Recorder.setGate(new int[] {id}, DIGEST));
+        awaitGone(id, true);
+    }
+
+    private String recorded() throws Exception {
+        Await.stop(recorder);
+        return WrittenChunks.records(file, 0);
+    }
+
+    /** Returns the changes as {@code ID=STATE}. */
+    private String changes() throws Exception {
+        StringBuilder b = new StringBuilder();
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.LET_GO)) {
+            c.sv();
+            for (long n = c.uv(); n > 0; n--) {
+                b.append(b.length() == 0 ? "" : " ").append(c.uv()).append('=').append(c.u8());
+            }
+        }
+        return b.toString();
+    }
+
+    @Test
+    void aMethodIsLetGoAndComesBackAndIsOnAgain() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        letGo(2);
+        call(2, 2, 3, -3, -2, -2);
+        awaitGone(2, false);
+        Recorder.setGate(new int[0], DIGEST);
+        Await.until("the method is on", () -> {
+            platform.pass(101);
+            platform.awaitCheck();
+            call(4, -4);
+            return (int) recorder.threads.main().existingRing().states[1] == 0;
+        });
+        call(2, -2, -1);
+        String all = recorded().replaceAll("( \\+2 -2)+ \\+3", " +3").replaceAll("( \\+4 -4)+", "");
+        assertEquals("+1 +3 -3 +2 -2 -1", all);
+        assertEquals("2=1 2=0", changes());
+    }
+
+    /** Calls that began before the method was let go, or meanwhile, have no exit when it is on again. */
+    @Test
+    void anExitFromBeforeIsLeftOut() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        assertTrue(Recorder.setGate(new int[] {2}, DIGEST));
+        Await.until("the list is carried out", () -> {
+            call(5, -5);
+            return recorder.threads.main().existingRing().applied != null;
+        });
+        call(2, 2);
+        awaitGone(2, true);
+        call(-2, 2, 2);
+        awaitGone(2, false);
+        Recorder.setGate(new int[0], DIGEST);
+        Await.until("the method is on", () -> {
+            platform.pass(101);
+            platform.awaitCheck();
+            call(5, -5);
+            return (int) recorder.threads.main().existingRing().states[1] == 0;
+        });
+        call(2, 3, -3, -2, -2, -2, -2, 2, -2, -1);
+        String all = recorded().replaceAll("( \\+5 -5)+", "");
+        assertEquals("+1 +2 +3 -3 -2 +2 -2 -1", all);
+    }
+
+    @Test
+    void aMethodOfWhichARecordedCallIsOpenIsKept() throws Exception {
+        start(new RecorderOptions());
+        call(1, 2);
+        assertTrue(Recorder.setGate(new int[] {2}, DIGEST));
+        for (int k = 0; k < 10; k++) {
+            call(2, -2, 3, -3);
+            platform.pass(101);
+            platform.awaitCheck();
+        }
+        assertTrue(!gone(2));
+        call(-2);
+        awaitGone(2, true);
+        call(-1);
+        String all = recorded().replaceAll("( \\+3 -3)+", "").replaceAll("( \\+2 -2)+ -1", " -1");
+        assertTrue(all.startsWith("+1 +2 ") && all.endsWith("-2 -1") || all.equals("+1 -1"), all);
+    }
+
+    @Test
+    void withCountedCallsNoMethodIsLetGo() throws Exception {
+        start(new RecorderOptions().set("gate", "counted"));
+        assertNull(AppMethodBeat.letGo);
+        call(1, -1);
+        assertEquals("+1 -1", recorded());
+    }
+
+    /** Methods are let go and come back at any moment, with two threads: every recorded call is complete. */
+    @Test
+    void noChangeSplitsACall() throws Exception {
+        RecorderOptions o = new RecorderOptions().threads(RecorderOptions.THREADS_ALL);
+        o.letGoNanos = 100000000L;
+        start(o);
+        final int methods = 12;
+        Thread[] threads = new Thread[2];
+        final AtomicBoolean done = new AtomicBoolean();
+        for (int k = 0; k < threads.length; k++) {
+            final Random random = new Random(k);
+            threads[k] = new Thread() {
+                @Override
+                public void run() {
+                    int[] path = new int[30];
+                    int at = 0;
+                    for (int n = 0; !done.get() || at > 0; n++) {
+                        if (!done.get() && (at == 0 || at < path.length && random.nextBoolean())) {
+                            path[at] = 1 + random.nextInt(methods);
+                            call(path[at++]);
+                        } else if (at > 0) {
+                            call(-path[--at]);
+                        }
+                        if (n % 1000 == 0) {
+                            LockSupport.parkNanos(1000000L);
+                        }
+                    }
+                }
+            };
+            threads[k].start();
+        }
+        Random random = new Random(9);
+        for (int change = 0; change < 200; change++) {
+            if (change % 10 == 0) {
+                int[] ids = new int[1 + random.nextInt(methods)];
+                for (int k = 0; k < ids.length; k++) {
+                    ids[k] = 1 + random.nextInt(methods);
+                }
+                Recorder.setGate(ids, DIGEST);
+            }
+            platform.pass(101);
+            platform.awaitCheck();
+            LockSupport.parkNanos(2000000L);
+        }
+        done.set(true);
+        threads[0].join();
+        threads[1].join();
+        Await.stop(recorder);
+        for (int thread = 1; thread <= 2; thread++) {
+            List<String> open = new ArrayList<String>();
+            String all = WrittenChunks.records(file, thread);
+            assertTrue(!all.contains("!"), "records were lost");
+            for (String r : all.split(" ")) {
+                if (r.startsWith("+")) {
+                    open.add(r.substring(1));
+                } else {
+                    assertTrue(open.size() > 0, "an exit too much");
+                    assertEquals(open.remove(open.size() - 1), r.substring(1));
+                }
+            }
+            assertEquals("[]", open.toString());
+        }
+        assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
+    }
+}
