@@ -401,7 +401,8 @@ type LetGo struct {
 // LetGoMethod is a method, and whether it was let go.
 type LetGoMethod struct {
 	Method Method
-	Gone   bool
+	// Gone is whether it was let go; it has come back if not.
+	Gone bool
 }
 
 // Alive is a sign of life: the program ran at this time, and these calls were open. The runtime writes it from time to

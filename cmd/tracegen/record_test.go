@@ -529,9 +529,9 @@ func TestRecordSettings(t *testing.T) {
 	b.want(b.read("m-mapping.txt"), `^# message \d+$`)
 }
 
-// TestRecordLetsMethodsGo records a program that floods until its method is let go, in calls that end by exceptions too,
-// and goes on behind that. It computes the same as without tracegen, the answer does not say that it knows the number of
-// calls, and with a property they are counted.
+// TestRecordLetsMethodsGo records a program that floods until its method is let go, in calls that end by exceptions
+// too, and goes on behind that. It computes the same as without tracegen, the answer does not say that it knows the
+// number of calls, and with a property they are counted.
 func TestRecordLetsMethodsGo(t *testing.T) {
 	nightly.Only(t, "commands")
 	b := newJavaBench(t)

@@ -34,7 +34,7 @@ type Completeness struct {
 	WindowTime  time.Duration `json:"windowNanos"`
 	// MethodsOff is how many methods the runtime switched off at some time, LeftOut how many of their calls it left
 	// out, and Off which methods these are, the one with the most such calls first. MethodsLetGo is how many of them had
-	// more calls, which nobody counted.
+	// more calls, which were not counted.
 	MethodsOff   int         `json:"methodsOff"`
 	MethodsLetGo int         `json:"methodsLetGo"`
 	LeftOut      uint64      `json:"leftOut"`
@@ -58,7 +58,7 @@ type Completeness struct {
 type OffMethod struct {
 	Method resolve.Method `json:"method"`
 	Calls  uint64         `json:"calls"`
-	// LetGo is whether there were more calls, which nobody counted.
+	// LetGo is whether there were more calls, which were not counted.
 	LetGo bool `json:"letGo,omitempty"`
 }
 

@@ -19,7 +19,7 @@ type MethodTotal struct {
 	Stalls int `json:"stalls"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
 	LeftOut uint64 `json:"leftOut,omitempty"`
-	// LetGo is whether there were more calls than that, which nobody counted.
+	// LetGo is whether there were more calls than that, which were not counted.
 	LetGo bool `json:"letGo,omitempty"`
 
 	made  float64 // how many records it made, with those that are missing, as far as counts show

@@ -25,7 +25,7 @@ final class FastPath {
         this.bare = Ring.placeholder(mainThread);
     }
 
-    /** Records a call of i where methods may be let go. The JIT is told not to inline it. */
+    /** Records a call of i where methods may be let go. With record the JIT does not inline it. */
     static void enter(int id) {
         int m = AppMethodBeat.mode;
         if (m < 0) {

@@ -201,7 +201,8 @@ class GateModelTest {
         char[] many = new char[AppMethodBeat.METHOD_ID_DISPATCH];
         many[1000000] = 1;
         Ring[] rings = new Ring[1000];
-        Gate.Request request = new Gate.Request(many, new boolean[] {false, true}, new int[] {0, 1000000}, 1, new int[2]);
+        Gate.Request request = new Gate.Request(many, new boolean[] {false, true}, new int[] {0, 1000000}, 1,
+                new int[2]);
         for (int k = 0; k < rings.length; k++) {
             rings[k] = RingTest.fixed(Thread.currentThread(), 4);
             Gate.apply(request, rings[k], null, 0);
