@@ -138,7 +138,8 @@ func TestScopes(t *testing.T) {
 func TestFamilyOfMethods(t *testing.T) {
 	c := assembly.Class{Name: "lib/A", Methods: []assembly.Method{{Access: classfile.AccStatic, Name: "toString",
 		Descriptor: "()Ljava/lang/String;", Stack: 1, Code: "top: goto top"}}}
-	if d := ofLibrary(t, ScopeOwnAndLibraries, c); d.Reason != ReasonLibrary || !strings.Contains(d.Detail, "#toString()") {
+	d := ofLibrary(t, ScopeOwnAndLibraries, c)
+	if d.Reason != ReasonLibrary || !strings.Contains(d.Detail, "#toString()") {
 		t.Errorf("toString: %+v", d)
 	}
 	c.Methods[0].Descriptor = "(I)Ljava/lang/String;"
