@@ -24,8 +24,12 @@ type Prover struct {
 	byName map[string][]int
 	first  []int               // by class: where its methods begin in bounds
 	bounds []int16             // of every method: one of those below, or the bound
-	inits  []int8              // by class: whether it may be initialised
+	inits  [][2]int16          // by class: what initialise returned, plus 1, or one of those below
 	tables []map[signature]int // by class, of those with many methods: the index of each
+
+	// whole proves that a class initialiser is bounded together with all initialisers that it makes run. It is nil in
+	// itself.
+	whole *Prover
 }
 
 // signature identifies a method within its class (JVMS 4.6).
@@ -41,7 +45,13 @@ const (
 func (d *Draft) Prover() *Prover { return d.newProver(d.byNames()) }
 
 func (d *Draft) newProver(byName map[string][]int) *Prover {
-	p := &Prover{draft: d, byName: byName, first: make([]int, len(d.facts)), inits: make([]int8, len(d.facts))}
+	p := d.newBareProver(byName)
+	p.whole = d.newBareProver(byName)
+	return p
+}
+
+func (d *Draft) newBareProver(byName map[string][]int) *Prover {
+	p := &Prover{draft: d, byName: byName, first: make([]int, len(d.facts)), inits: make([][2]int16, len(d.facts))}
 	count := 0
 	for n, c := range d.facts {
 		p.first[n] = count
@@ -51,8 +61,10 @@ func (d *Draft) newProver(byName map[string][]int) *Prover {
 	return p
 }
 
-// decideBounded takes bounded methods out of tracing, but class initialisers, by which the time of a class that is
-// initialised shows, and messages, for which the user has asked.
+// decideBounded takes bounded methods out of tracing, but messages, for which the user has asked.
+//
+// Of class initialisers it takes those out that are bounded together with all others that they make run. R8 has to keep
+// an initialiser that calls the runtime, and whatever only runs it: it then neither merges nor removes the class.
 func (d *Draft) decideBounded(byName map[string][]int) {
 	p := d.newProver(byName)
 	var decisions [filter.MaxBound + 1]*filter.Decision // many methods have the same
@@ -62,11 +74,14 @@ func (d *Draft) decideBounded(byName map[string][]int) {
 		}
 		for _, o := range c.Outlines.methods {
 			i := int(o.method)
-			if !Traced(d.decision(n, i)) || c.Methods[i].Name == "<clinit>" ||
-				d.options.Messages != nil && d.options.Messages(d.Identity(n, i)) {
+			if !Traced(d.decision(n, i)) || d.options.Messages != nil && d.options.Messages(d.Identity(n, i)) {
 				continue
 			}
-			bound := p.bound(n, i)
+			prover := p
+			if c.Methods[i].Name == initialiser {
+				prover = p.whole
+			}
+			bound := prover.bound(n, i)
 			if bound <= 0 {
 				continue
 			}
@@ -119,10 +134,8 @@ func (p *Prover) bound(class, i int) int {
 	c := p.draft.facts[class]
 	size, calls, ok := c.Outlines.of(i)
 	*at = inProof
-	for k := 0; ok && k < len(calls); k++ {
-		more := p.call(class, calls[k])
-		size += more
-		ok = more >= 0 && size <= filter.MaxBound
+	for k := 0; size >= 0 && k < len(calls); k++ {
+		size = plus(size, p.call(class, calls[k]))
 	}
 	if !ok {
 		size = unbounded
@@ -157,10 +170,12 @@ func (p *Prover) call(from int, call outlinedCall) int {
 		}
 		return unbounded
 	case filter.CallInitialiser:
-		if p.initialises(p.target(from, call).Class) {
-			return 0
+		// Where code of a class runs, the class is initialised, or about to be.
+		name := p.target(from, call).Class
+		if class, c := p.only(name); c != nil && c.Ancestry.SuperName == p.draft.facts[from].Name {
+			return p.initialiseBelow(class, c)
 		}
-		return unbounded
+		return p.initialise(name, asClass)
 	}
 	return p.search(from, call.kind(), p.target(from, call))
 }
@@ -258,42 +273,86 @@ func (p *Prover) table(class int) map[signature]int {
 	return p.tables[class]
 }
 
+// initialiser is the name of the method that initialises a class (JVMS 2.9.2).
+const initialiser = "<clinit>"
+
+// asClass and asSuper are indices: of what initialising a class takes, and a superinterface of a class.
 const (
-	initialises = 1
-	hides       = 2 // its initialiser may run long, and does not show
-	inSearch    = 3
+	asClass = iota
+	asSuper
 )
 
-// initialises reports whether initialising a class takes no time that does not show: its initialiser, and those of its
-// supertypes, are traced by themselves, are trivial, or are of a class that is known.
-func (p *Prover) initialises(name string) bool {
-	if filter.KnownClass(name) {
-		return true
+// initialise returns how many instructions initialising a class executes at most that do not show otherwise, or
+// unbounded. An initialiser that is traced shows, so that it counts as nothing, but not for the prover whole. With a
+// class, its superinterfaces are initialised that have a method with code for objects (JVMS 5.5, step 7).
+func (p *Prover) initialise(name string, as int) int {
+	if filter.KnownClass(name) || as == asSuper && isConstantsOnly(name) {
+		return 0
 	}
 	class, c := p.only(name)
 	if c == nil {
-		return false
+		return unbounded
 	}
-	switch p.inits[class] {
-	case initialises, inSearch:
-		return true
-	case hides:
-		return false
+	switch done := p.inits[class][as]; done {
+	case notTried:
+	case inProof, unbounded:
+		return unbounded
+	default:
+		return int(done) - 1
 	}
-	p.inits[class] = inSearch
-	shows := true
-	if i := p.find(class, "<clinit>", "()V"); i >= 0 {
-		d := p.draft.Decision(class, i)
-		shows = d.Traced() || d.Reason == filter.ReasonTrivial
+	p.inits[class][as] = inProof
+	size := 0
+	if as == asClass || c.hasDefaults() {
+		size = p.initialiseBelow(class, c)
 	}
-	shows = shows && p.initialises(c.Ancestry.SuperName)
-	for _, super := range c.Interfaces {
-		shows = shows && (isConstantsOnly(super) || p.initialises(super))
+	if as == asClass {
+		size = plus(size, p.initialise(c.Ancestry.SuperName, asClass))
 	}
-	if p.inits[class] = initialises; !shows {
-		p.inits[class] = hides
+	if p.inits[class][as] = unbounded; size >= 0 {
+		p.inits[class][as] = int16(size) + 1
 	}
-	return shows
+	return size
+}
+
+// initialiseBelow is initialise for a class whose superclass is initialised.
+func (p *Prover) initialiseBelow(class int, c *Class) int {
+	size := p.runInitialiser(class)
+	for k := 0; size >= 0 && k < len(c.Interfaces); k++ {
+		size = plus(size, p.initialise(c.Interfaces[k], asSuper))
+	}
+	return size
+}
+
+// plus adds bounds.
+func plus(a, b int) int {
+	if a < 0 || b < 0 || a+b > filter.MaxBound {
+		return unbounded
+	}
+	return a + b
+}
+
+// hasDefaults reports whether an interface has a method with code that is called on objects.
+func (c *Class) hasDefaults() bool {
+	return slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Access&classfile.AccStatic == 0 })
+}
+
+// runInitialiser is initialise without the supertypes of the class.
+func (p *Prover) runInitialiser(class int) int {
+	i := p.find(class, initialiser, "()V")
+	if i < 0 {
+		return 0
+	}
+	if p.whole == nil {
+		return p.bound(class, i)
+	}
+	d := p.draft.Decision(class, i)
+	switch bound := p.whole.bound(class, i); {
+	case bound >= 0 && (d.Traced() || d.Reason == filter.ReasonBounded || d.Reason == filter.ReasonTrivial):
+		return bound
+	case d.Traced() || d.Reason == filter.ReasonTrivial:
+		return 0
+	}
+	return unbounded
 }
 
 // isConstantsOnly reports whether an interface is one of the JDK, Android or Kotlin: their initialisers, if they have

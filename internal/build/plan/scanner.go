@@ -251,7 +251,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),
 			Access: m.AccessFlags,
 		})
-		if outlines && err == nil && m.Name != "<clinit>" {
+		if outlines && err == nil {
 			if o, ok := s.outliner.Outline(m, body); ok {
 				s.outline(len(s.methods)-1, o)
 			}

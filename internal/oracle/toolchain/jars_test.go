@@ -1,9 +1,7 @@
 package toolchain
 
 import (
-	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,12 +19,6 @@ var androidJars = []string{"timber-5.0.1", "kotlinx-coroutines-core-jvm-1.10.2",
 	"imagepipeline-3.6.0", "leakcanary-android-core-2.14", "shark-2.14", "commons-lang3-3.17.0", "bcprov-jdk18on-1.81"}
 
 const fewJars = 2
-
-// The offsets of two values in the header of a dex file.
-const (
-	dexMethodIDs = 88
-	dexFileSize  = 32
-)
 
 // numbers are what moves in a message when calls are inserted: lines, offsets, and the hash in the name of a lambda.
 var numbers = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+`)
@@ -97,18 +89,11 @@ func compile(t *testing.T, tools Tools, d Dexing, jar string) (c compiled) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	c.messages = messages(strings.ReplaceAll(text, jar, "JAR"))
-	files, err := filepath.Glob(filepath.Join(d.Output, "*.dex"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no dex file: %v", err)
+	size, err := ReadDexSize(d.Output)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.bytes += int64(binary.LittleEndian.Uint32(data[dexFileSize:]))
-		c.methods += int64(binary.LittleEndian.Uint32(data[dexMethodIDs:]))
-	}
+	c.bytes, c.methods = size.Bytes, size.Methods
 	return c
 }
 

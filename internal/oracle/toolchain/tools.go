@@ -68,10 +68,11 @@ func (t Tools) D8(ctx context.Context, d Dexing, jars ...string) (string, error)
 
 // Shrinking is a run of R8 in full mode, as a release build has it by default.
 type Shrinking struct {
-	// Library is the class path that is not packaged. Rules are files of rules; R8 also takes the rules that the jars
-	// have in META-INF/proguard.
-	Library string
-	Rules   []string
+	// Library has the classes of Android, ClassPath others that are not packaged. Rules are files of rules; R8 also
+	// takes the rules that the jars have in META-INF/proguard.
+	Library   string
+	ClassPath []string
+	Rules     []string
 	// MinAPI is the oldest version of Android of the dex files; 0 writes class files.
 	MinAPI int
 	// Output is a jar, or a directory for dex files, Mapping the file of the new names.
@@ -88,6 +89,9 @@ func (t Tools) R8(ctx context.Context, s Shrinking, jars ...string) (string, err
 		if err := makeOutput(s.Output); err != nil {
 			return "", err
 		}
+	}
+	for _, file := range s.ClassPath {
+		args = append(args, "--classpath", file)
 	}
 	for _, file := range s.Rules {
 		args = append(args, "--pg-conf", file)
