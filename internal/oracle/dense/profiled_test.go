@@ -70,8 +70,8 @@ func TestCorpusProfile(t *testing.T) {
 	}
 }
 
-// standard is the default of analyze for calls a second. The second recording may have twice as many: on a busy machine,
-// it is known less well in which part of the time the threads had a processor.
+// standard is the default of analyze for calls a second. The second recording may have twice as many: on a busy
+// machine, it is known less well in which part of the time the threads had a processor.
 const standard = 200_000
 
 // learn adds to a profile what a recording shows.
