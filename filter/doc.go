@@ -14,13 +14,14 @@
 // # Order of reasons
 //
 // If several reasons fit a method, it gets the first of: unsupported-version, module-info, runtime, blocked,
-// generated, bridge, synthetic-accessor, inline-template, trivial, unknown-attribute. First come the reasons that no
-// option can change, then the user's choices, then methods that are not worth measuring, and last methods that could
-// not be measured. So the last part of the list contains only real losses.
+// generated, bridge, synthetic-accessor, inline-template, profile, trivial, unknown-attribute. First come the reasons
+// that no option can change, then the user's choices, then methods that are not worth measuring, and last methods that
+// could not be measured. So the last part of the list contains only real losses.
 //
 // A rule with allow cancels earlier rules with block and does nothing else: a trivial getter that a rule allows is
-// still skipped as trivial. Code that cannot be decoded is "malformed" when a check reads an invalid instruction. If
-// an earlier check already decides, the remaining code is not read here; injection reads all of it.
+// still skipped as trivial, and one whose level in a profile is none as profile. Code that cannot be decoded is
+// "malformed" when a check reads an invalid instruction. If an earlier check already decides, the remaining code is not
+// read here; injection reads all of it.
 //
 // # Rules
 //
@@ -68,5 +69,6 @@
 // # Files
 //
 // [ParseConfig] reads tracegen.yml: the rules, and options as plain strings, whose meaning is up to the caller.
-// [ParseBlockList] reads the block lists of Matrix. All errors of a file are reported together, each with its line.
+// [ParseBlockList] reads the block lists of Matrix, [ParseProfile] what recordings have shown of methods. All errors of
+// a file are reported together, each with its line.
 package filter

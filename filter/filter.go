@@ -11,7 +11,7 @@ import (
 
 const matrixPackage = "com/tencent/matrix/"
 
-// Options configure a [Filter]. The zero value has no rules, the trivial mode [Smart] and the default runtime class.
+// Options configure a [Filter]. The zero value has no rules, the trivial mode [Bounded] and the default runtime class.
 type Options struct {
 	// Rules in order: the rules of block lists come before the rules of tracegen.yml.
 	Rules []Rule
@@ -24,6 +24,8 @@ type Options struct {
 	RuntimeClass string
 	// MatrixRuntime excludes com.tencent.matrix and all packages below it as well.
 	MatrixRuntime bool
+	// Profile says which methods recordings of an earlier build have shown to be worth their cost; nil if there is none.
+	Profile *Profile
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
@@ -36,6 +38,7 @@ type Filter struct {
 	heads     []string // classPattern.head of each rule, side by side, as all are compared with each class
 	trivial   TrivialMode
 	protected []protection
+	profile   *Profile
 	r8        *r8.Mapping
 
 	supertypes []supertypeCondition // of all rules, in their order
@@ -49,7 +52,7 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{rules: decisive(o.Rules), trivial: o.Trivial, r8: o.R8}
+	f := &Filter{rules: decisive(o.Rules), trivial: o.Trivial, profile: o.Profile, r8: o.R8}
 	for i := range f.rules {
 		f.details = append(f.details, f.rules[i].String())
 		f.heads = append(f.heads, f.rules[i].pattern.class.head)
@@ -154,7 +157,7 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 		cf.decided = sameForAll
 		return cf
 	}
-	if methods := c.Methods(); len(methods) > fewMethods && f.trivial == Smart {
+	if methods := c.Methods(); len(methods) > fewMethods && f.trivial <= Smart {
 		cf.flags = make(map[signature]uint16, len(methods))
 		for i := range methods {
 			m := &methods[i]
@@ -242,6 +245,9 @@ func (cf *ClassFilter) decideUnblocked(m *classfile.Member, c *classfile.Code) D
 	}
 	if isInlineTemplate(m) {
 		return Decision{Reason: ReasonInlineTemplate}
+	}
+	if d := cf.profiled(m, c); !d.Traced() {
+		return d
 	}
 	if detail, err := cf.trivial(m, c); err != nil {
 		return Decision{Reason: ReasonMalformed, Detail: err.Error()}

@@ -15,7 +15,7 @@ const (
 	acc = classfile.AccStatic | classfile.AccSynthetic
 )
 
-// TestAssembledMethods checks the decisions, in the modes smart, matrix and none, on methods that javac does not
+// TestAssembledMethods checks the decisions, in each mode, on methods that javac does not
 // write.
 func TestAssembledMethods(t *testing.T) {
 	var a assembler
@@ -27,15 +27,15 @@ func TestAssembledMethods(t *testing.T) {
 	own := a.ref(classfile.TagMethodref, "a/Odd", "work", "(I)I")
 	index := func(op code.Op, i uint16) []byte { return []byte{byte(op), byte(i >> 8), byte(i)} }
 	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
-	trivial, traced := [3]Reason{ReasonTrivial, ReasonTrivial}, [3]Reason{}
-	loop := [3]Reason{Smart: "", Matrix: ReasonTrivial}
-	all := func(r Reason) [3]Reason { return [3]Reason{r, r, r} }
+	trivial, traced := [4]Reason{Smart: ReasonTrivial, Matrix: ReasonTrivial}, [4]Reason{}
+	loop := [4]Reason{Smart: "", Matrix: ReasonTrivial}
+	all := func(r Reason) [4]Reason { return [4]Reason{r, r, r, r} }
 	iconst1, ireturn := byte(code.Iconst1), byte(code.Ireturn)
 
 	cases := []struct {
 		about string
 		m     method
-		want  [3]Reason // by mode
+		want  [4]Reason // by mode
 	}{
 		{"the delegate", method{flags: classfile.AccStatic, name: "work", descriptor: "(I)I",
 			code: join(index(code.Invokestatic, call), []byte{iconst1, ireturn})}, traced},
@@ -61,13 +61,14 @@ func TestAssembledMethods(t *testing.T) {
 			handlers: []byte{0, 0, 0, 2, 0, 2, 0, 0}}, trivial},
 		{"twelve", method{code: append(make([]byte, 11), ret)}, trivial},
 		{"thirteen", method{code: append(make([]byte, 12), ret)}, loop},
-		{"no code", method{code: []byte{}}, [3]Reason{ReasonMalformed, ReasonMalformed}},
-		{"unknown opcode", method{code: []byte{iconst1, 0xfd, ireturn}}, [3]Reason{ReasonMalformed, ReasonMalformed}},
-		{"cut off", method{code: []byte{byte(code.Sipush), 1}}, [3]Reason{ReasonMalformed, ReasonMalformed}},
+		{"no code", method{code: []byte{}}, [4]Reason{Smart: ReasonMalformed, Matrix: ReasonMalformed}},
+		{"unknown opcode", method{code: []byte{iconst1, 0xfd, ireturn}},
+			[4]Reason{Smart: ReasonMalformed, Matrix: ReasonMalformed}},
+		{"cut off", method{code: []byte{byte(code.Sipush), 1}}, [4]Reason{Smart: ReasonMalformed, Matrix: ReasonMalformed}},
 		{"own field through a bad index", method{code: append(index(code.Getstatic, 60000), ireturn)}, loop},
 		{"own static field", method{code: append(index(code.Getstatic, field), ireturn)}, trivial},
 		{"delegation by wide load", method{code: join([]byte{byte(code.Wide), byte(code.Iload), 1, 1},
-			index(code.Invokestatic, own), []byte{ireturn})}, [3]Reason{Smart: ReasonTrivial}},
+			index(code.Invokestatic, own), []byte{ireturn})}, [4]Reason{Smart: ReasonTrivial}},
 		{"delegation of a Dynamic constant", method{code: join([]byte{byte(code.Ldc), dynamic},
 			index(code.Invokestatic, own), []byte{ireturn})}, traced},
 		{"delegation, then dead code", method{code: join([]byte{iconst1}, index(code.Invokestatic, own),
@@ -108,9 +109,10 @@ func TestAssembledMethods(t *testing.T) {
 			all(ReasonUnknownAttribute)},
 		{"known attribute", method{code: append(index(code.Invokestatic, call), ret), attribute: "StackMapTable"}, traced},
 		{"unknown attribute of a trivial method", method{code: []byte{ret}, attribute: "com.example.Offsets"},
-			[3]Reason{ReasonTrivial, ReasonTrivial, ReasonUnknownAttribute}},
+			[4]Reason{Smart: ReasonTrivial, Matrix: ReasonTrivial, None: ReasonUnknownAttribute}},
 	}
 	for i, c := range cases {
+		cases[i].want[Bounded] = c.want[Smart] // the class alone does not show more
 		if c.m.name == "" {
 			c.m.name = fmt.Sprintf("m%d", i)
 		}
@@ -306,20 +308,21 @@ func TestDecideAllocatesNothingForMethods(t *testing.T) {
 }
 
 func TestTrivialModeNames(t *testing.T) {
-	if got := fmt.Sprint(Smart, Matrix, None, TrivialMode(9)); got != "smart matrix none trivial mode 9" {
+	if got := fmt.Sprint(Bounded, Smart, Matrix, None, TrivialMode(9)); got !=
+		"bounded smart matrix none trivial mode 9" {
 		t.Errorf("got %s", got)
 	}
 	var zero TrivialMode
-	if zero != Smart {
-		t.Error("the zero mode is not smart")
+	if zero != Bounded {
+		t.Error("the zero mode is not bounded")
 	}
 }
 
 // TestReasons compares the reasons with the names that are documented. Programs read them in reports.
 func TestReasons(t *testing.T) {
-	const contract = `blocked trivial bridge synthetic-accessor inline-template runtime generated too-large pool-full
-		jit-limit unknown-attribute already-instrumented unverifiable malformed unsupported-version no-entry
-		module-info duplicate-class`
+	const contract = `blocked profile trivial bounded bridge synthetic-accessor inline-template runtime generated
+		too-large pool-full jit-limit unknown-attribute already-instrumented unverifiable malformed unsupported-version
+		no-entry module-info duplicate-class`
 	var names []string
 	for _, r := range Reasons() {
 		names = append(names, string(r))

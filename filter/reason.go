@@ -10,6 +10,11 @@ const (
 	ReasonBlocked Reason = "blocked"
 	// ReasonTrivial: the method is too small to be worth measuring; see [TrivialMode].
 	ReasonTrivial Reason = "trivial"
+	// ReasonProfile: recordings of an earlier build showed that the method costs more than it shows, or it is a small
+	// method on the start's path; see [Profile].
+	ReasonProfile Reason = "profile"
+	// ReasonBounded: a call of the method can take no long time: see [Bounded]. Found by package plan.
+	ReasonBounded Reason = "bounded"
 	// ReasonBridge: the method has ACC_BRIDGE (JVMS 4.6). It only calls a method that is traced, and tracing it would
 	// count each call twice.
 	ReasonBridge Reason = "bridge"
@@ -52,10 +57,10 @@ const (
 // Reasons returns all reasons, in a fixed order for tables.
 func Reasons() []Reason {
 	return []Reason{
-		ReasonBlocked, ReasonTrivial, ReasonBridge, ReasonSyntheticAccessor, ReasonInlineTemplate, ReasonRuntime,
-		ReasonGenerated, ReasonTooLarge, ReasonPoolFull, ReasonJITLimit, ReasonUnknownAttribute,
-		ReasonAlreadyInstrumented, ReasonUnverifiable, ReasonMalformed, ReasonUnsupportedVersion, ReasonNoEntry,
-		ReasonModuleInfo, ReasonDuplicateClass,
+		ReasonBlocked, ReasonProfile, ReasonTrivial, ReasonBounded, ReasonBridge, ReasonSyntheticAccessor,
+		ReasonInlineTemplate, ReasonRuntime, ReasonGenerated, ReasonTooLarge, ReasonPoolFull, ReasonJITLimit,
+		ReasonUnknownAttribute, ReasonAlreadyInstrumented, ReasonUnverifiable, ReasonMalformed,
+		ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo, ReasonDuplicateClass,
 	}
 }
 

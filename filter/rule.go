@@ -20,6 +20,12 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
+// inDirectory returns "FILE:LINE" without the file's directory, so that what names it does not depend on that.
+func (p Position) inDirectory() string {
+	p.File = filepath.Base(p.File)
+	return p.String()
+}
+
 // Rule is one entry of the ordered list: methods that match its pattern and conditions are blocked or allowed, or
 // their calls are messages. [ParseRule], [ParseMessage], [ParseConfig] and [ParseBlockList] make rules; the zero Rule
 // matches nothing.

@@ -14,18 +14,18 @@ import (
 
 // expectation is what a //= comment expects of the methods whose code starts on its line.
 type expectation struct {
-	method string // "" for any
-	want   [2]Reason
+	method string                 // "" for any
+	want   map[TrivialMode]Reason // in the modes smart and matrix
 	used   bool
 }
 
 // inModes returns the reason in each mode. A reason other than trivial is the same in all modes.
-func (e *expectation) inModes() [3]Reason {
+func (e *expectation) inModes() [4]Reason {
 	none := e.want[Matrix]
 	if none == ReasonTrivial {
 		none = ""
 	}
-	return [3]Reason{Smart: e.want[Smart], Matrix: e.want[Matrix], None: none}
+	return [4]Reason{Bounded: e.want[Smart], Smart: e.want[Smart], Matrix: e.want[Matrix], None: none}
 }
 
 // expectations returns the //= comments of a source, by line.
@@ -52,10 +52,10 @@ func expectations(t *testing.T, path string) map[int][]*expectation {
 			if len(fields) != 2 {
 				t.Fatalf("%s:%d: %q is not two reasons", path, n, part)
 			}
-			e := &expectation{method: method}
+			e := &expectation{method: method, want: make(map[TrivialMode]Reason)}
 			for i, word := range fields {
 				if word != "-" {
-					e.want[i] = Reason(word)
+					e.want[[...]TrivialMode{Smart, Matrix}[i]] = Reason(word)
 				}
 			}
 			found[n] = append(found[n], e)
@@ -140,7 +140,7 @@ func TestSmallMethods(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("measured: %s: %d methods in three trivial modes", source, methods)
+		t.Logf("measured: %s: %d methods in four trivial modes", source, methods)
 	}
 }
 

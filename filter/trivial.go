@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -9,11 +8,14 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// TrivialMode is a definition of methods that are too small to be worth measuring. All modes look only at the bytes
-// of the method, and at names and flags in its class.
+// TrivialMode is a definition of methods that are too small to be worth measuring. All modes but [Bounded] look only at
+// the bytes of the method, and at names and flags in its class.
 type TrivialMode uint8
 
 const (
+	// Bounded skips what Smart skips, and a method of which all classes together prove that a call executes at most
+	// [MaxBound] instructions: see [Outline]. These have the reason [ReasonBounded]; package plan finds them.
+	Bounded TrivialMode = iota
 	// Smart skips a method that is not synchronized and has one of three forms:
 	//
 	//   - A plain method: at most 12 instructions that do not loop, call, allocate, lock or throw, and that cannot
@@ -22,7 +24,7 @@ const (
 	//   - A constructor that only passes arguments and constants to a constructor of its superclass.
 	//   - A delegation: a method that only passes arguments and constants to a private or static method of its own
 	//     class. That method is traced in its place, and must therefore not be native.
-	Smart TrivialMode = iota
+	Smart
 	// Matrix is the rule of the Matrix plugin. It skips a method without any call, loops or not, and a method that
 	// consists of loads, field accesses and returns only; a constructor may have one invokespecial besides.
 	Matrix
@@ -31,9 +33,9 @@ const (
 )
 
 // trivialModes are the names of the modes.
-var trivialModes = [...]string{Smart: "smart", Matrix: "matrix", None: "none"}
+var trivialModes = [...]string{Bounded: "bounded", Smart: "smart", Matrix: "matrix", None: "none"}
 
-// String returns the name of the mode: smart, matrix or none.
+// String returns the name of the mode: bounded, smart, matrix or none.
 func (t TrivialMode) String() string {
 	if int(t) < len(trivialModes) {
 		return trivialModes[t]
@@ -63,7 +65,7 @@ func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, 
 	return cf.smart(m, c)
 }
 
-// smart is trivial for the mode Smart and a method that is not synchronized.
+// smart is trivial for the modes Bounded and Smart, and a method that is not synchronized.
 func (cf *ClassFilter) smart(m *classfile.Member, c *classfile.Code) (string, error) {
 	if n, err := cf.plainSize(c); n > 0 || err != nil {
 		return plainDetails[n], err
@@ -83,11 +85,8 @@ var plainDetails = func() (details [maxSmart + 1]string) {
 
 // plainSize returns the number of instructions of a plain method (see [Smart]); 0 for any other method.
 func (cf *ClassFilter) plainSize(c *classfile.Code) (int, error) {
-	// A handler that starts before the end of the range that it covers can form a loop without a backward branch.
-	for e := c.ExceptionTable; len(e) >= 8; e = e[8:] {
-		if binary.BigEndian.Uint16(e[4:]) < binary.BigEndian.Uint16(e[2:]) {
-			return 0, nil
-		}
+	if !handlersAhead(c) {
+		return 0, nil
 	}
 	n := 0
 	for pc := 0; pc < len(c.Bytecode); n++ {

@@ -1,11 +1,14 @@
 package filter
 
+import "github.com/tracegen/tracegen/mapping"
+
 // Unmatched finds rules whose patterns match nothing in the inputs, which are probably misspelled. It looks at patterns
 // only: a rule whose pattern matches is not reported, whatever its conditions say. Rules that do not stand in a file
 // are never reported, nor those whose pattern matches every class.
 type Unmatched struct {
 	filter *Filter
 	rest   []Rule
+	found  int // methods of the profile
 }
 
 // Unmatched returns an Unmatched for the rules of the filter that can decide about a method.
@@ -26,6 +29,15 @@ func (f *Filter) Unmatched() *Unmatched {
 // a shrinker renamed, methods are not compared: it moves them between classes.
 func (u *Unmatched) Class(name string, method func(i int) (name, descriptor string, ok bool)) {
 	name = u.filter.original(name)
+	for i := 0; u.filter.profile != nil; i++ {
+		m, descriptor, ok := method(i)
+		if !ok {
+			break
+		}
+		if u.filter.profile.Find(mapping.Identity{Class: name, Name: m, Descriptor: descriptor}) != nil {
+			u.found++
+		}
+	}
 	rest := u.rest[:0]
 	for i := range u.rest {
 		r := &u.rest[i]
@@ -48,3 +60,13 @@ func (m *methodPattern) matchAny(method func(i int) (name, descriptor string, ok
 
 // Rules returns the rules that have matched nothing so far, in their order.
 func (u *Unmatched) Rules() []Rule { return u.rest }
+
+// Profile returns how many methods the profile has, and how many of them are in no class so far. Of classes that a
+// shrinker renamed that is not known, and 0.
+func (u *Unmatched) Profile() (all, missing int) {
+	if u.filter.profile == nil || u.filter.r8 != nil {
+		return 0, 0
+	}
+	all = len(u.filter.profile.Lines)
+	return all, all - u.found
+}

@@ -475,7 +475,9 @@ func (r *repairer) put(s *waitingSample) {
 		for stack.cut && from < len(at) && at[from] < 0 {
 			from++ // calls outside of the first one that is shown may be in the frames that are missing
 		}
-		p.dead = r.contradicted(from, constant, at, matching)
+		if p.dead = r.contradicted(from, constant, at, matching); len(p.dead) > 0 {
+			r.table.counts.Contradicting++
+		}
 	}
 	at = r.end(p.dead, at)
 	if len(r.open) == lo {

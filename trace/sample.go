@@ -68,6 +68,9 @@ type SampleCounts struct {
 	Idle uint64
 	// Unusable is how many have a stack that is lost, Unfit how many a stack that shows none of the open calls.
 	Unusable, Unfit uint64
+	// Contradicting is how many show that an open call had ended. [Repairs.Contradicted] has the calls that ended early:
+	// also others of the same methods that have no exit.
+	Contradicting uint64
 	// Own is how many were taken while the thread was in the recorder's own code.
 	Own uint64
 }

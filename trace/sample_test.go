@@ -244,6 +244,24 @@ func replayModel(t testing.TB, g model, chunks ...Chunk) *namedCollect {
 	return c
 }
 
+// TestOneSampleEndsManyCalls: an exception leaves each of many calls of a method, and one sample shows that once. All
+// of the calls end early then, and it is one sample that contradicts.
+func TestOneSampleEndsManyCalls(t *testing.T) {
+	chunk := &Stacks{Anew: true, Nodes: []StackNode{{0, "p.C.m1(C.java)"}, {1, "p.C.m2(C.java)"}, {1, "p.C.m3(C.java)"}},
+		Samples: []SteadySample{{Nanos: 5, Node: 2, Record: 2, CPU: -1}, {Nanos: 15, Node: 3, Record: 3, CPU: -1}}}
+	records := []Record{entry(1, 0), entry(2, 2)}
+	const calls = 500
+	for k := range int64(calls) {
+		records = append(records, entry(3, 10+10*k), exit(3, 18+10*k), entry(2, 19+10*k))
+	}
+	records = append(records, exit(2, 10+10*calls), exit(1, 11+10*calls))
+	c := replayModel(t, model{traced: 3, all: 3}, chunk, &Records{List: records})
+	if n := c.repairs; n.Unwound != calls || n.Contradicted != calls || c.counts.Contradicting != 1 {
+		t.Errorf("%d calls without an exit, %d of them ended early, %d samples contradict; want %d, %d and 1", n.Unwound,
+			n.Contradicted, c.counts.Contradicting, calls, calls)
+	}
+}
+
 // TestSamplesAreExact replays runs with samples and without losses and exceptions: each sample has the calls of its
 // moment, recorded and estimated ones, and the calls are as without samples.
 func TestSamplesAreExact(t *testing.T) {

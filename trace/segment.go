@@ -143,7 +143,8 @@ type Repairs struct {
 	// depth that skips some.
 	Overfull uint64 `json:"overfull"`
 	Jumps    uint64 `json:"jumps"`
-	// Contradicted is how many calls without an exit ended before it showed, as steady samples say.
+	// Contradicted is how many of the Unwound calls ended before a later record showed it: calls that steady samples
+	// contradict, and others of their methods.
 	Contradicted uint64 `json:"contradicted,omitempty"`
 }
 

@@ -127,7 +127,7 @@ def scan(ctx, directory, jar, settings, options):
 SCAN_OPTIONS = {
     "exits": ["normal", "throws", "exact"],
     "constructor_entry": ["start", "after-super"],
-    "trivial": ["smart", "matrix", "none"],
+    "trivial": ["bounded", "smart", "matrix", "none"],
     "target": ["android", "jvm"],
     "preset": ["android", "matrix"],
     "focus_hook": ["auto", "off"],

@@ -146,7 +146,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		{0, []string{"diff", "m.txt", "m.txt"}},
 		{0, []string{"diff", "m.txt", "m" + evil + ".txt"}},
 		{0, []string{"analyze", tgd, "--mapping", "m.txt", "--force", "--r8-mapping", r8}},
-		{0, []string{"analyze", tgd, "--mapping", "m.txt", "--force", "--suggest-blocklist"}},
+		{0, []string{"analyze", tgd, "--mapping", "m.txt", "--force", "--profile", "profile" + evil + ".txt"}},
 		{2, []string{"analyze", tgd, "--mapping", "m.txt"}},
 		{0, []string{"group", tgd, "--mapping", "m.txt", "--force"}},
 		{0, []string{"compare", tgd, tgd, "--mapping", "m.txt", "--force"}},

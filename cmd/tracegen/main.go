@@ -32,5 +32,6 @@ func newRootCmd(con *console.Console) *cobra.Command {
 		record.NewCommand(con, build.NewProgram(con), record.Analysis{Formats: read.Formats(), Run: read.RunAnswer}),
 		build.NewInstrument(con), build.NewScan(con), build.NewAssign(con), build.NewStrip(con), build.NewVerify(con),
 		read.NewAnalyze(con), fleet.NewCollect(con), fleet.NewGroup(con), fleet.NewCompare(con), read.NewLookup(con),
-		build.NewExplain(con), build.NewDiff(con), read.NewSymbolize(con), fleet.NewMappings(con), build.NewRuntime(con))
+		build.NewExplain(con), build.NewDiff(con), build.NewSize(con), read.NewSymbolize(con), fleet.NewMappings(con),
+		build.NewRuntime(con))
 }

@@ -97,6 +97,7 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env)) testscript.Pa
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", filepath.Join(root, "testdata", "sample", "sample.jar"))
 			env.Setenv("CLASSES", filepath.Join(root, "testdata", "classes", "bin"))
+			env.Setenv("BUNDLE", filepath.Join(root, "internal", "build", "artifact", "testdata", "plain.aab"))
 			if more != nil {
 				more(env)
 			}

@@ -111,7 +111,7 @@ func TestProgressIsErased(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	recording, err := tape.Make("meta mappingId=81caf54fe1699ddc slowMillis=700 records=all\nclock now=0\n" +
+	recording, err := tape.Make("meta mappingId=e20ead05d5dd3e5e slowMillis=700 records=all\nclock now=0\n" +
 		"thread index=0 name=main main=1\nrecords thread=0 first=0 list=\"+133906@0 -133906@800\"\nend\n")
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,9 @@
 -- A report is twice in the files only in the moment in which the collector merges files. "named" is false while the
 -- mapping of the build is missing: tracegen group skips these reports, too.
 --
--- The files say why a report does not count by itself: 'figures', 'normal' or 'suspended'. An incident is 'covered' if
--- half of it or more lies in a stall of the same thread that counts: the stall is the same trouble, and has the calls.
--- Both reports must be there to see that; they may come on different days.
+-- The files say why a report does not count by itself: 'figures', 'normal', 'suspended', 'run' or 'idle'. An incident
+-- is 'covered' if half of it or more lies in a stall of the same thread that counts: the stall is the same trouble, and
+-- has the calls. Both reports must be there to see that; they may come on different days.
 --
 -- Spark:    replace read_parquet(...) by parquet.`collected/reports`, and set
 --           spark.sql.sources.partitionColumnTypeInference.enabled to false; unix_millis for epoch_ms.

@@ -61,3 +61,12 @@ func (m *Mapping) translated(residual Method) Method {
 	}
 	return Method{class, residual.Name, m.originalDescriptor(residual.Descriptor)}
 }
+
+// Originals returns the original methods whose code a residual method has: several if R8 has merged them, not those
+// that were put into it as callees. If the mapping does not say, it is the method with its classes translated.
+func (m *Mapping) Originals(residual Method) []Method {
+	if a := m.originals(residual); a.certainty == exact || a.certainty == merged {
+		return a.methods
+	}
+	return []Method{m.translated(residual)}
+}

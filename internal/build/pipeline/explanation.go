@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -25,6 +26,7 @@ type explainer struct {
 	plan    *plan.Plan
 	runtime string // the runtime class's name in the inputs
 	asked   Question
+	prover  *plan.Prover // nil until a bounded method is asked for
 }
 
 // namesOf returns those of every class, and of every method with code, in input order.
@@ -42,7 +44,7 @@ func namesOf(p *plan.Plan) (names []mapping.Identity) {
 // order. It reads their class files.
 func explainClasses(set *input.Set, p *plan.Plan, runtime string, asked Question) (
 	list []buildreport.ExplainedClass, err error) {
-	e := explainer{set, p, runtime, asked}
+	e := explainer{set: set, plan: p, runtime: runtime, asked: asked}
 	for n := range e.plan.Len() {
 		c := e.plan.Facts(n)
 		name := cmp.Or(e.plan.ClassName(n), strings.TrimSuffix(c.At.Name, ".class"))
@@ -100,6 +102,9 @@ func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 		if !e.asked.Match(identity) {
 			continue
 		}
+		if out.Reason == filter.ReasonBounded {
+			out.Detail = e.proof(class, next-1, out.Detail)
+		}
 		out.Class, out.Name, out.Descriptor = identity.Class, identity.Name, identity.Descriptor
 		if identity != residual {
 			out.Residual = plan.ResidualText(residual)
@@ -110,4 +115,15 @@ func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 		x.Methods = append(x.Methods, out)
 	}
 	return nil
+}
+
+// proof returns the detail about a bounded method with what it calls.
+func (e *explainer) proof(class, method int, detail string) string {
+	if e.prover == nil {
+		e.prover = e.plan.Prover()
+	}
+	if calls := e.prover.Proof(class, method); calls != "" {
+		detail += "; " + calls
+	}
+	return detail
 }

@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 4}
+	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 5}
 	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 4}
 )
 

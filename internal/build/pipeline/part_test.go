@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -131,8 +132,8 @@ func TestDamagedFiles(t *testing.T) {
 			_, _ = readers[want](made)
 		}
 		for _, row := range []struct{ from, to, words string }{
-			{want.Name + " 4\n", want.Name + " 5\n", "of format " + want.Name + " 5, this tracegen reads and writes " +
-				want.Name + " 4"},
+			{fmt.Sprintf("%s %d\n", want.Name, want.Number), want.Name + " 99\n", "of format " + want.Name +
+				" 99, this tracegen reads and writes " + fmt.Sprintf("%s %d", want.Name, want.Number)},
 			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
 			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)

@@ -136,7 +136,8 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 }
 
 // unmatchedWarnings returns a warning if rules of files match nothing: a misspelled rule is otherwise never noticed. A
-// list for many apps has many such rules, so that only the first are named.
+// list for many apps has many such rules, so that only the first are named. It also warns of a profile most of whose
+// methods are gone.
 func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 	unmatched := rules.Unmatched()
 	for _, c := range facts {
@@ -147,10 +148,15 @@ func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 			return c.Methods[i].Name, c.Methods[i].Descriptor, true
 		})
 	}
+	var warnings []string
+	if all, missing := unmatched.Profile(); missing*2 > all {
+		warnings = append(warnings, fmt.Sprintf("%d of %d methods of the profile are not in the inputs; record again, and "+
+			"update it by tracegen analyze --profile", missing, all))
+	}
 	const named = 3
 	list := unmatched.Rules()
 	if len(list) == 0 {
-		return nil
+		return warnings
 	}
 	text := ""
 	for i := range list[:min(named, len(list))] {
@@ -159,7 +165,7 @@ func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 	if more := len(list) - named; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return []string{"no class or method of the inputs matches" + strings.TrimPrefix(text, ";")}
+	return append(warnings, "no class or method of the inputs matches"+strings.TrimPrefix(text, ";"))
 }
 
 // assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round

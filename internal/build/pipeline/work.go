@@ -211,6 +211,7 @@ func (w *work) scan(ctx context.Context, known []plan.InputFacts, o plan.ScanOpt
 		copy(facts[w.set.Inputs[i].First:], in.Classes)
 	}
 	graph := plan.NewGraph()
+	defer graph.Close()
 	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
 		s := w.newScanner(o, graph)
 		work := func(n int) error {

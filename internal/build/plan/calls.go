@@ -51,6 +51,13 @@ func (g *Graph) record(c *classfile.Class) *Calls {
 	return &Calls{g, recorded}
 }
 
+// Close says that nothing more is recorded, so that what only recording needs takes no memory.
+func (g *Graph) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.strings, g.numbers = nil, nil
+}
+
 func (g *Graph) keep(s string) string {
 	if kept, known := g.strings[s]; known {
 		return kept

@@ -21,7 +21,9 @@ type Class struct {
 	Methods []Method // those with code
 
 	Ancestry   inject.Ancestry // what focus hooks depend on
-	Interfaces []string        // that it names itself, if the filter has rules on supertypes
+	Interfaces []string        // that it names itself, if the filter has rules on supertypes or wants outlines
+	Access     uint16          // access_flags (JVMS 4.1)
+	Outlines   *Outlines       // of its methods, if the filter wants them; nil if none has one
 	SourceFile string          // if lines are asked for
 	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
 	Warning    string          // what follows the name of its place
@@ -33,6 +35,7 @@ type Class struct {
 	Foreign   bool // it holds calls of the runtime that are not ours
 	Untouched bool // it must stay as it is, whatever the rules say
 	Stamped   bool // it is MappingInfo, and has a place for the digest
+	Native    bool // it has native methods, which are not among Methods
 
 	// What [ScanOptions].Complete asks for.
 

@@ -80,18 +80,30 @@ func (k *factsCodec) collect(inputs []InputFacts) {
 					k.decisionNumbers[*d] = len(k.decisions)
 				}
 			}
+			if o := c.Outlines; o != nil {
+				for _, call := range o.calls {
+					if call.kind() != filter.CallOwn {
+						k.collectCall(o.graph, call.target())
+					}
+				}
+			}
 			if !k.complete || c.Calls == nil {
 				continue
 			}
 			for _, m := range c.Calls.methods {
 				for _, target := range m.targets {
-					if _, known := k.callNumbers[target]; !known {
-						k.callNumbers[target] = uint32(len(k.graph.methods))
-						k.graph.methods = append(k.graph.methods, c.Calls.graph.methods[target])
-					}
+					k.collectCall(c.Calls.graph, target)
 				}
 			}
 		}
+	}
+}
+
+// collectCall lists a method that is called. All classes that are packed together have one graph.
+func (k *factsCodec) collectCall(graph *Graph, target uint32) {
+	if _, known := k.callNumbers[target]; !known {
+		k.callNumbers[target] = uint32(len(k.graph.methods))
+		k.graph.methods = append(k.graph.methods, graph.methods[target])
 	}
 }
 
@@ -226,11 +238,14 @@ func (k *factsCodec) classes(in *InputFacts) {
 			k.calls(c)
 		}
 		k.methods(c)
+		k.outlines(c)
 	}
 }
 
 func (k *factsCodec) class(c *Class) {
-	k.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus, &c.Ancestry.BarsFocus)
+	k.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus, &c.Ancestry.BarsFocus,
+		&c.Native)
+	wire.Number(k.Codec, &c.Access, math.MaxUint16)
 	for _, text := range []*string{&c.Ancestry.SuperName, &c.SourceFile, &c.Warning, &c.FocusRefusal} {
 		k.Text(text)
 	}
@@ -321,4 +336,37 @@ func (k *factsCodec) methods(c *Class) {
 			k.Fail()
 		}
 	}
+}
+
+// outlines packs or unpacks those of the methods that have one.
+func (k *factsCodec) outlines(c *Class) {
+	wire.Optional(k.Codec, &c.Outlines, func(o *Outlines) {
+		if k.Reads() {
+			o.graph = &k.graph
+		}
+		next, before := 0, uint32(0)
+		wire.List(k.Codec, &o.methods, 3, func(m *outlined) {
+			wire.Ascending(k.Codec, &m.method, &next, len(c.Methods))
+			wire.Number(k.Codec, &m.size, filter.MaxBound)
+			calls := m.end - before
+			wire.Number(k.Codec, &calls, math.MaxInt32)
+			m.end = before + calls
+			before = m.end
+		})
+		wire.List(k.Codec, &o.calls, 1, func(to *outlinedCall) {
+			call := *to
+			if !k.Reads() && call.kind() != filter.CallOwn {
+				call = outlinedCall(k.callNumbers[call.target()])*filter.CallKinds + outlinedCall(call.kind())
+			}
+			if wire.Number(k.Codec, &call, math.MaxUint32); k.Reads() {
+				*to = call
+			}
+			if k.Reads() && call.kind() != filter.CallOwn && int(call.target()) >= len(k.graph.methods) {
+				k.Fail()
+			}
+		})
+		if int(before) != len(o.calls) {
+			k.Fail()
+		}
+	})
 }

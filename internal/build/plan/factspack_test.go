@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -25,6 +26,10 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 		Unread:   &filter.Decision{Reason: filter.ReasonMalformed, Detail: in.Name + "!detail"},
 		Methods:  []Method{{Name: "f", Descriptor: "(I)V", Decision: blocked, Index: 1, Access: 9, Line: 300}},
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
+		Access: 33, Native: true, Outlines: &Outlines{graph, []outlined{{0, 7, 3}},
+			[]outlinedCall{outlinedCall(calls.methods[0].targets[0])*filter.CallKinds + outlinedCall(filter.CallStatic),
+				1 * filter.CallKinds,
+				outlinedCall(calls.methods[1].targets[1])*filter.CallKinds + outlinedCall(filter.CallVirtual)}},
 		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
 		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
 		Sum: 1<<63 + 5, Calls: calls, Rejection: &Rejection{Detail: "found",
@@ -70,6 +75,10 @@ func TestFactsArePacked(t *testing.T) {
 				t.Errorf("place %+v", got.At)
 			}
 			want.At = got.At
+			if got, want := outlineTexts(got), outlineTexts(&want); !reflect.DeepEqual(got, want) {
+				t.Errorf("complete %v: outlines %v, want %v", complete, got, want)
+			}
+			want.Outlines = got.Outlines
 			if complete {
 				if !reflect.DeepEqual(got.CallsOf(), want.CallsOf()) {
 					t.Errorf("calls %+v, want %+v", got.CallsOf(), want.CallsOf())
@@ -84,4 +93,21 @@ func TestFactsArePacked(t *testing.T) {
 			}
 		}
 	}
+}
+
+// outlineTexts returns the outlines of a class as text, for comparing those of two graphs.
+func outlineTexts(c *Class) (texts []string) {
+	for _, m := range c.Outlines.methods {
+		size, calls, _ := c.Outlines.of(int(m.method))
+		text := fmt.Sprintf("%s: %d", c.Methods[m.method].Name, size)
+		for _, call := range calls {
+			if call.kind() == filter.CallOwn {
+				text += fmt.Sprintf(", own %d", call.target())
+				continue
+			}
+			text += fmt.Sprintf(", %d %v", call.kind(), c.Outlines.graph.methods[call.target()])
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }

@@ -136,20 +136,10 @@ func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 	d.dropDuplicates()
 	d.recallNames()
 	d.Warnings = append(d.Warnings, ScanWarnings(facts)...)
-	byName := make(map[string][]int, len(facts))
-	numbers := make([]int, len(facts))
+	byName := d.byNames()
 	stamped := false
 	for n, c := range facts {
-		if c.Name == "" || d.classes[n].left != nil {
-			continue
-		}
-		stamped = stamped || c.Stamped
-		numbers[n] = n
-		if same := byName[c.Name]; same != nil {
-			byName[c.Name] = append(same, n)
-		} else {
-			byName[c.Name] = numbers[n : n+1 : n+1] // most are the only one, and cost no memory
-		}
+		stamped = stamped || c.Stamped && c.Name != "" && d.classes[n].left == nil
 	}
 	if !stamped {
 		d.warn("no input holds dev.tracegen.runtime.MappingInfo: recordings will not say which mapping they belong to")
@@ -161,8 +151,27 @@ func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 	if err := d.protectRuntime(byName, callsOf); err != nil {
 		return nil, err
 	}
+	d.decideBounded(byName)
 	d.decideRequires()
 	return d, nil
+}
+
+// byNames returns the numbers of classes by their names, of those that could be read and are not left out.
+func (d *Draft) byNames() map[string][]int {
+	byName := make(map[string][]int, len(d.facts))
+	numbers := make([]int, len(d.facts))
+	for n, c := range d.facts {
+		if c.Name == "" || d.classes[n].left != nil {
+			continue
+		}
+		numbers[n] = n
+		if same := byName[c.Name]; same != nil {
+			byName[c.Name] = append(same, n)
+		} else {
+			byName[c.Name] = numbers[n : n+1 : n+1] // most are the only one, and cost no memory
+		}
+	}
+	return byName
 }
 
 // Copy decides that all is written as it came, but what is left out because of its name.

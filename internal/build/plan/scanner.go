@@ -46,6 +46,11 @@ type Scanner struct {
 	found   []Body           // see Class.Bodies
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
+	outlined []outlined    // see Outlines
+	calls    []filter.Call // of these
+	numbers  [][2]uint32   // by constant: one more than the numbers of the method and of the class in the graph
+
+	outliner filter.Outliner
 
 	// Names and decisions that many methods have are kept once.
 	names     map[string]string
@@ -115,7 +120,8 @@ func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
 	facts.Name = strings.Clone(c.Name())
 	facts.Ancestry = inject.AncestryOf(c)
 	facts.Ancestry.SuperName = s.keep(facts.Ancestry.SuperName)
-	if s.options.Filter.NeedsSupertypes() {
+	facts.Access = c.AccessFlags()
+	if s.options.Filter.NeedsSupertypes() || s.options.Filter.Outlines() {
 		for _, name := range c.Interfaces() {
 			facts.Interfaces = append(facts.Interfaces, s.keep(name))
 		}
@@ -207,6 +213,11 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		facts.SourceFile = sourceFile(c)
 	}
 	s.methods, s.bodies, s.found = s.methods[:0], s.bodies[:0], s.found[:0]
+	s.outlined, s.calls = s.outlined[:0], s.calls[:0]
+	outlines := s.options.Filter.Outlines()
+	if outlines {
+		s.outliner.Class(c)
+	}
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -215,6 +226,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		body := &s.bodies[:n+1][n] // has memory of another class's method
 		ok, err := c.ReadCode(m, body)
 		if err == nil && !ok {
+			facts.Native = facts.Native || m.AccessFlags&classfile.AccNative != 0
 			continue
 		}
 		var d filter.Decision
@@ -235,6 +247,11 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),
 			Access: m.AccessFlags,
 		})
+		if outlines && err == nil && m.Name != "<clinit>" {
+			if o, ok := s.outliner.Outline(m, body); ok {
+				s.outline(len(s.methods)-1, o)
+			}
+		}
 		if d.Traced() {
 			s.bodies = s.bodies[:n+1]
 			s.candidate(c, m, body)
@@ -247,6 +264,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if len(s.found) > 0 {
 		facts.Bodies = slices.Clone(s.found)
 	}
+	facts.Outlines = s.recordOutlines(c)
 }
 
 // candidate notes what is needed of the last of the methods, which may be traced.

@@ -12,9 +12,9 @@ import (
 )
 
 // scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the
-// table does not exempt, the rules, and the digest of --r8-mapping.
+// table does not exempt, the rules, and the digests of --r8-mapping and --profile.
 func (i *settings) scanKey() string {
-	return ruleText(i.rules) + i.rows.Record(cli.InScanKey, i.values) + i.r8Digest
+	return ruleText(i.rules) + i.rows.Record(cli.InScanKey, i.values) + i.r8Digest + i.profileSums
 }
 
 // writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the

@@ -191,7 +191,7 @@ func (i *settings) summarize() error {
 	return nil
 }
 
-// readRules reads the block lists and --r8-mapping, and puts all rules in order.
+// readRules reads the block lists, the profiles and --r8-mapping, and puts all rules in order.
 func (i *settings) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
@@ -210,7 +210,32 @@ func (i *settings) readRules() error {
 		return err
 	}
 	i.rules = slices.Concat(ofPreset, listed, i.rules)
+	if err := i.readProfiles(); err != nil {
+		return err
+	}
 	return i.readR8()
+}
+
+// readProfiles reads the files of --profile.
+func (i *settings) readProfiles() error {
+	for _, name := range i.profiles {
+		data, err := userfile.ReadText(name, maxText)
+		if err != nil {
+			return fmt.Errorf("--profile: %w", err)
+		}
+		p, err := filter.ParseProfile(name, data)
+		if err != nil {
+			return fmt.Errorf("--profile: %w", err)
+		}
+		if i.profile == nil {
+			i.profile = p
+		} else {
+			i.profile.Add(p)
+		}
+		i.profileSums += fmt.Sprintf("profile %x\n", sha256.Sum256(data))
+		i.con.Detail("%s: %d methods, and %d rules with wildcards that are ignored", name, len(p.Lines), p.Ignored)
+	}
+	return nil
 }
 
 // readR8 reads --r8-mapping.
@@ -269,6 +294,7 @@ func (i *settings) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
+		Profile:       i.profile,
 	}
 }
 

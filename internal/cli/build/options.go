@@ -106,6 +106,7 @@ type scope struct {
 	config            string
 	r8File            string
 	blocklists        []string
+	profiles          []string
 	trivial           filter.TrivialMode
 	forJVM, allowHuge bool
 }
@@ -124,9 +125,13 @@ func (i *scope) options() []cli.Option {
 			File: cli.FileRead,
 			Help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
 				"rules; repeatable"},
+		cli.Option{Name: "profile", Flag: cli.Texts(&i.profiles), Commands: classWork | byRecord, Omit: cli.InNoRecord,
+			File: cli.FileRead,
+			Help: "do not trace the methods that this profile `FILE` of analyze --profile names with none, nor small methods " +
+				"on the start's path of an Android baseline or startup profile; repeatable"},
 		cli.Option{Name: "trivial", Key: true, Commands: classWork | byRecord, Omit: cli.InWriteKey, Matrix: "matrix",
-			Flag: cli.OneOf(&i.trivial, filter.Smart, cli.Word("smart", filter.Smart),
-				cli.Word("matrix", filter.Matrix), cli.Word("none", filter.None)),
+			Flag: cli.OneOf(&i.trivial, filter.Bounded, cli.Word("bounded", filter.Bounded),
+				cli.Word("smart", filter.Smart), cli.Word("matrix", filter.Matrix), cli.Word("none", filter.None)),
 			Help: "which methods are too small to be traced"},
 		cli.Option{Name: "target", Commands: classWork,
 			Flag: cli.OneOf(&i.forJVM, false, cli.Word("android", false), cli.Word("jvm", true)),

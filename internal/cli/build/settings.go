@@ -48,6 +48,8 @@ type settings struct {
 	known       *pipeline.Incremental
 	r8          *r8.Mapping
 	r8Digest    string // of the file, or ""
+	profile     *filter.Profile
+	profileSums string // the hashes of its files
 	destination destination
 	filesRead   []string         // beside the inputs and the base mapping
 	reported    *buildreport.Run // nil until the result is known

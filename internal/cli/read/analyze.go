@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -19,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -38,7 +41,7 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 		Example: `  tracegen analyze app.tgd --mapping out/methodMapping.txt
   tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
   tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
-  tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
+  tracegen analyze app.tgd --profile tracegen-profile.txt`,
 		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.named = cmd.Flags().Changed("mapping")
@@ -72,8 +75,14 @@ func (a *analyzing) options() cli.Options {
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
 	), cli.Grouped("Feedback to the build",
-		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
-			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
+		cli.Option{Name: "profile", Flag: cli.Text(&a.profile, ""), File: cli.FileOutput,
+			Help: "add to the profile `FILE`, which is made if it does not exist, the methods that the next build need not " +
+				"trace, as they make many calls and take little time"},
+		cli.Option{Name: "max-calls", Flag: cli.Number(&a.maxCalls, defaultMaxCalls),
+			Help: "with --profile, how many calls of traced methods `N` there may be in a second in which the program runs"},
+		cli.Option{Name: "max-dex", Flag: cli.Custom(&a.maxDex),
+			Help: "with --profile, how much the calls may add to the dex files, at some 24 bytes a method; first, methods " +
+				"that were not called are left out"},
 	))
 }
 
@@ -86,6 +95,9 @@ func orders() []cli.Named[answer.Order] {
 	}
 	return list
 }
+
+// defaultMaxCalls is how many calls a second cost some percent of the time of a processor.
+const defaultMaxCalls = 500_000
 
 // analyzeHelp returns the help, with the verdicts of package analysis and the formats of package export.
 func analyzeHelp() string {
@@ -155,11 +167,13 @@ The incidents that detectors of the runtime have found follow the stalls, with w
 detector did: one that was off or not available saw nothing. If the system has written the
 stacks of all threads when the process ended by an ANR, deadlocks among them are reported.
 
-With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
-in one. It blocks methods with many records and little time, each by its full name, and
-states how many records that saves. It never blocks a method that is on a hot path, or
-that had a call of 16 ms or more. If records were lost, it goes by counts alone,
-and blocks as many methods as are needed to record the rest without loss.`
+With --profile, analyze adds to a file which methods the next build traces: instrument
+--profile applies it. If there are more calls than --max-calls, methods are no longer
+traced, the one with the most calls first. A method stays traced if its calls take more
+than 50 µs on average, or those of 16 ms or more take 10 µs for each of all its calls,
+so that one interrupted call of millions does not count. A line of the profile keeps its
+level; without its line, a method is decided anew. If records were lost, the counts
+decide.`
 }
 
 // analyzing holds the options of the command.
@@ -168,7 +182,10 @@ type analyzing struct {
 	rows           cli.Options
 	format, output string
 	naming         cli.Naming
-	named, block   bool
+	named          bool
+	profile        string
+	maxCalls       int
+	maxDex         cli.ByteSize
 	sort           answer.Order
 	top            int
 	selection
@@ -183,11 +200,15 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", a.top)
 	}
-	if a.block && a.format != cli.FormatReport {
-		return cli.Misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
-	}
-	if a.block && a.stall != 0 {
-		return cli.Misuse("--suggest-blocklist counts whole recordings: leave out --stall")
+	switch learns := a.profile != ""; {
+	case learns && a.format != cli.FormatReport:
+		return cli.Misuse("--profile and --format %s exclude each other: give one of them", a.format)
+	case learns && a.stall != 0:
+		return cli.Misuse("--profile needs whole recordings: leave out --stall")
+	case !learns && (a.rows.Given("max-calls") || a.rows.Given("max-dex")):
+		return cli.Misuse("--max-calls and --max-dex are budgets of --profile: give it too")
+	case a.maxCalls < 1:
+		return cli.Misuse("--max-calls %d: must be 1 or more", a.maxCalls)
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
@@ -341,12 +362,8 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
 	none := func(*resolve.Mappings) error { return nil }
 	switch {
-	case p.block:
-		methods := new(answer.Methods)
-		methods.Connect(o)
-		return func(m *resolve.Mappings) error {
-			return methods.Suggest(m.Loaded()).WriteConfig(w)
-		}, nil
+	case p.profile != "":
+		return p.learn(o, w)
 	case p.format == cli.FormatReport:
 		return p.report(o, w), nil
 	case p.format == cli.FormatTable:
@@ -368,6 +385,34 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 	}
 	return p.export(o, w)
 }
+
+// learn does so for --profile.
+func (p *passes) learn(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
+	profile := new(filter.Profile)
+	data, err := userfile.ReadText(p.profile, maxProfile)
+	if err == nil {
+		profile, err = filter.ParseProfile(p.profile, data)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	methods := new(answer.Methods)
+	methods.Connect(o)
+	return func(m *resolve.Mappings) error {
+		learned := methods.Learn(profile, answer.Budget{Calls: float64(p.maxCalls), Dex: int64(p.maxDex)}, m.Loaded())
+		err := cli.WriteTo(p.con, p.profile, func(w io.Writer) error {
+			_, err := profile.WriteTo(w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return learned.Write(w, p.profile)
+	}, nil
+}
+
+// maxProfile is the size in bytes above which a profile is not read.
+const maxProfile = 1 << 30
 
 // report does so for the format report: one stall in full, or what matters most, with -v behind all that is known.
 func (p *passes) report(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error) {
@@ -404,17 +449,17 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 		if a.unnamed {
 			a.names = append(a.names, r.Names)
 		}
-		if a.block || a.format != cli.FormatReport || a.con.Verbose || a.stall > 0 {
+		if a.profile != "" || a.format != cli.FormatReport || a.con.Verbose || a.stall > 0 {
 			for _, text := range r.Warnings() {
 				a.con.Warn("%s", text)
 			}
 		}
-		// A blocklist goes by counts, and is how to lose less.
+		// A profile goes by counts then, and is how to lose less.
 		if r.Empty() {
 			a.lost = append(a.lost, fmt.Errorf("%s has no calls, messages, or incidents: what the program did is not known",
 				r.Name))
 		}
-		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
+		if c := r.Completeness; c != nil && a.profile == "" && c.LostShare > largeLoss {
 			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
 				r.Name, 100*c.LostShare, 100*largeLoss))
 		}

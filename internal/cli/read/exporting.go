@@ -16,7 +16,7 @@ import (
 
 // exported returns the row of the format in package export, nil for a format of package analysis.
 func (a *analyzing) exported() *export.Format {
-	if a.block {
+	if a.profile != "" {
 		return nil
 	}
 	for _, f := range export.Formats() {

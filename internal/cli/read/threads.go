@@ -46,8 +46,8 @@ func (a *analyzing) threadFiles(recordings []cli.Recording) (files []string, err
 	case a.format != cli.FormatReport && a.format != formatAsJSON:
 		return nil, cli.Misuse("%s has the stacks of all threads: --format %s and %s write that, not %s", files[0],
 			cli.FormatReport, formatAsJSON, a.format)
-	case a.block || a.stall != 0:
-		return nil, cli.Misuse("%s has the stacks of all threads at one moment: leave out --suggest-blocklist and --stall",
+	case a.profile != "" || a.stall != 0:
+		return nil, cli.Misuse("%s has the stacks of all threads at one moment: leave out --profile and --stall",
 			files[0])
 	}
 	return files, nil

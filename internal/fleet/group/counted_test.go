@@ -2,6 +2,7 @@ package group
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/trace"
 )
 
 // countedTape has a stall and incidents, some of which do not count.
@@ -94,6 +96,102 @@ func TestOneRule(t *testing.T) {
 		}
 		if len(counted) != 3 || counted["ab-s0-0"] != 1 || counted["ab-i1"] != 1 || counted["ab-i3"] != 1 {
 			t.Errorf("%s: %v", order, counted)
+		}
+	}
+}
+
+// programTape has a server: its main, which waits, its acceptor, the run of a thread, and a slow task of a pool.
+const programTape = `header minor=4
+meta slowMillis=700 records=all package=app recordingId=ab
+clock now=0 wall=1700000000000
+thread index=0 name=main main=1
+thread index=1 name=acceptor
+thread index=2 name=refresh
+thread index=3 name=pool-1
+records thread=0 first=0 list="+10@0 -10@9000"
+sample time=3000 thread=0 state=WAITING stack="java.lang.Object.wait(Native) a.B.main(B.java)"
+stall thread=0 sequence=0 begin=0 wall=9000 first=0 end=2 what="method 10"
+records thread=1 first=0 list="+20@0 -20@8000"
+sample time=3000 thread=1 state=RUNNABLE stack="java.net.ServerSocket.accept(S.java) a.B.accept(B.java) java.lang.Thread.run(T.java)"
+stall thread=1 sequence=0 begin=0 wall=8000 first=0 end=2 what="method 20"
+records thread=2 first=0 list="+30@0 -30@7000"
+sample time=3000 thread=2 state=RUNNABLE stack="a.B.refresh(B.java) java.lang.Thread.run(T.java)"
+stall thread=2 sequence=0 begin=0 wall=7000 first=0 end=2 what="method 30"
+records thread=3 first=0 list="+40@0 -40@900"
+sample time=500 thread=3 state=RUNNABLE stack="a.B.task(B.java) java.util.concurrent.ThreadPoolExecutor.runWorker(T.java)"
+stall thread=3 sequence=0 begin=0 wall=900 first=0 end=2 what="method 40"
+end`
+
+// programNames are the names of its methods.
+type programNames struct{}
+
+// Name implements [trace.Names].
+func (programNames) Name(m trace.Method) (trace.Name, bool) {
+	name, ok := map[trace.Method]string{10: "main", 20: "accept", 30: "refresh", 40: "task"}[m]
+	return trace.Name{Class: "a.B", Method: name}, ok
+}
+
+// programReports are the reports that a device sends of the same.
+func programReports() (all []analysis.Row) {
+	for thread, of := range []struct {
+		millis int
+		id     uint32
+		stack  string
+	}{
+		{9000, 10, "java.lang.Object.wait(Native) a.B.main(B.java)"},
+		{8000, 20, "java.net.ServerSocket.accept(S.java) a.B.accept(B.java) java.lang.Thread.run(T.java)"},
+		{7000, 30, "a.B.refresh(B.java) java.lang.Thread.run(T.java)"},
+		{900, 40, "a.B.task(B.java) java.util.concurrent.ThreadPoolExecutor.runWorker(T.java)"},
+	} {
+		lasted := time.Duration(of.millis) * time.Millisecond
+		r := devicereport.Report{ID: fmt.Sprintf("ab-s0-%d", thread), Recording: "ab", Kind: "message", Thread: "t",
+			What: fmt.Sprintf("method %d", of.id), Duration: &lasted, HotPath: []uint32{of.id},
+			Samples: []devicereport.Sample{{Thread: "t", State: "RUNNABLE", Count: 1, Frames: strings.Fields(of.stack)}}}
+		all = append(all, analysis.RowOfReport(&r, resolve.NamesBy(programNames{}), nil))
+	}
+	return all
+}
+
+// TestRunsAndWaitsAreNoStalls: groups, comparisons and the summary of a recording count what the screen calls a stall.
+//
+// Invariant: One rule says what is a stall, a run, or a wait for work, for recordings and for reports.
+func TestRunsAndWaitsAreNoStalls(t *testing.T) {
+	data, err := tape.Make(programTape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := source.New(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, sample, summary := Entry{Recording: Digest{1}}, Sample{}, ""
+	err = analysis.Analyze("r", in, analysis.Options{
+		Names: programNames{},
+		Stall: func(s *analysis.Stall) error {
+			entry.Stalls = append(entry.Stalls, analysis.RowOf(s))
+			return sample.Stall(s)
+		},
+		End: func(r *analysis.Recording) error { summary = r.Summary(); return nil },
+	})
+	if err != nil || len(entry.Stalls) != 4 {
+		t.Fatal(err, entry.Stalls)
+	}
+	if len(sample.stalls) != 1 || sample.stalls[entry.Stalls[3].Key] == nil {
+		t.Errorf("a comparison counts %d groups", len(sample.stalls))
+	}
+	if want := "1 stall in 9.0 s, of 700 ms and more; 2 runs; 1 wait for work; "; !strings.HasPrefix(summary, want) {
+		t.Errorf("%q, want %q", summary, want)
+	}
+	for name, add := range map[string]func(*Stalls) error{
+		"recordings": func(s *Stalls) error { return s.Add(entry) },
+		"reports":    func(s *Stalls) error { return addReports(s, programReports()) },
+	} {
+		s := NewStalls()
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := s.Groups(); err != nil || f.Stalls != 1 || f.Groups[0].Longest != 900*time.Millisecond {
+			t.Errorf("%s: %+v %v", name, f, err)
 		}
 	}
 }

@@ -99,19 +99,23 @@ func buildPairs(t *testing.T, b *Bench) string {
 		oracle.Require(t, err)
 		jars = append(jars, jar)
 	}
-	return b.dexOf(t, "pairs.jar", "Pairs.java", jars...)
+	return b.dexOf(t, "pairs.jar", []string{"Pairs.java"}, jars...)
 }
 
-// dexOf returns a jar of DEX files of that name, with a program of runtime-java/bench/src/art and the jars that it
-// uses.
-func (b *Bench) dexOf(t *testing.T, name, source string, jars ...string) string {
+// dexOf returns a jar of DEX files of that name, with programs of runtime-java/bench/src/art and the jars that they
+// use.
+func (b *Bench) dexOf(t *testing.T, name string, sources []string, jars ...string) string {
 	t.Helper()
 	dir, classes := t.TempDir(), t.TempDir()
 	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art", source))
+	files := make([]string, len(sources))
+	for i, source := range sources {
+		files[i] = filepath.Join(root, "runtime-java/bench/src/art", source)
+	}
+	b.javac(t, classes, jars, files...)
 	dex := filepath.Join(dir, name)
 	b.D8(t, dex, append(oracle.ClassFiles(t, classes), jars...)...)
 	return dex

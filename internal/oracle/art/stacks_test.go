@@ -13,7 +13,7 @@ import (
 func TestStacks(t *testing.T) {
 	nightly.Only(t, "art")
 	b := NeedCompiler(t)
-	dex := b.dexOf(t, "stacks.jar", "Stacks.java")
+	dex := b.dexOf(t, "stacks.jar", []string{"Stacks.java"})
 	for _, jit := range []bool{false, true} {
 		r := b.Run(t, Program{ClassPath: []string{dex}, Main: "art.Stacks", Args: []string{"200"}, JIT: jit})
 		rows := 0

@@ -119,13 +119,13 @@ func spread(values []int) string {
 	return fmt.Sprintf("%d (%d to %d)", values[len(values)/2], values[0], values[len(values)-1])
 }
 
-// buildStart returns a jar of DEX files with the program that measures, the runtime of apps, and the libraries that the
-// sample uses.
+// buildStart returns a jar of DEX files with the programs that measure, the runtime of apps, and the libraries that the
+// sample of the start uses.
 func buildStart(t *testing.T, b *Bench) string {
 	t.Helper()
 	jars := appRuntime(t)
 	for _, jar := range corpus.Need(t, "guava-33.4.8-jre", "gson-2.11.0", "rxjava-3.1.10", "reactive-streams-1.0.4") {
 		jars = append(jars, jar.Path)
 	}
-	return b.dexOf(t, "start.jar", "Start.java", jars...)
+	return b.dexOf(t, "start.jar", []string{"Start.java", "Memory.java"}, jars...)
 }

@@ -157,7 +157,9 @@ func (f *recordingReader) profile() {
 			}
 		}
 	}
-	for _, s := range evidence.Sums(tree) {
+	sums := evidence.Sums(tree)
+	evidence.Bound(sums, evidence.Divided{Recorded: &f.tree, Grafted: tree})
+	for _, s := range sums {
 		m := f.method(s.Method)
 		p.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)
 		p.bound(Own, m, s.SelfLow-s.Self, s.SelfHigh-s.Self)

@@ -49,6 +49,7 @@ type Prepared struct {
 	jdk                 oracle.JDK
 	dir                 string
 	plain, instrumented []string // class path
+	runtime             string   // that records
 	noOp                string   // the runtime that does nothing
 	args                []string
 	source              string
@@ -96,7 +97,7 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, d
 	if err != nil {
 		return nil, err
 	}
-	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp, traced: map[Method]bool{}}
+	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp}
 	jars, err := c.Fetch(ctx, p.Jars...)
 	if err != nil {
 		return nil, err
@@ -116,25 +117,45 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, d
 			return nil, err
 		}
 	}
+	r.runtime = runtime.JVM
+	if err := r.instrument(ctx, nil); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// With returns the same program, instrumented with a profile.
+func (r *Prepared) With(ctx context.Context, profile *filter.Profile) (*Prepared, error) {
+	next := *r
+	next.dir = filepath.Join(r.dir, "profiled")
+	if err := os.MkdirAll(next.dir, 0o755); err != nil {
+		return nil, err
+	}
+	return &next, next.instrument(ctx, profile)
+}
+
+// instrument instruments the program and the runtime, with a profile unless that is nil.
+func (r *Prepared) instrument(ctx context.Context, profile *filter.Profile) error {
 	config := pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.Smart}),
+		Filter: filter.New(filter.Options{Trivial: filter.Smart, Profile: profile}),
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
 	}
-	for k, in := range append(slices.Clone(r.plain), runtime.JVM) {
-		out := filepath.Join(dir, strconv.Itoa(k)+"-"+filepath.Base(in))
+	r.instrumented, r.traced = nil, map[Method]bool{}
+	for k, in := range append(slices.Clone(r.plain), r.runtime) {
+		out := filepath.Join(r.dir, strconv.Itoa(k)+"-"+filepath.Base(in))
 		config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: out})
 		r.instrumented = append(r.instrumented, out)
 	}
 	result, err := pipeline.Run(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name, err)
+		return fmt.Errorf("%s: %w", r.Name, err)
 	}
 	r.Mapping = result.Mapping
 	for m := range r.Mapping.All() {
 		r.traced[methodOf(m.Identity)] = true
 	}
-	return r, nil
+	return nil
 }
 
 // fetch fetches what the arguments stand for, and the sources that the program reads.

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // A planted stall is a real program that calls back into a class of ours, which stalls three calls further down.
@@ -161,12 +161,12 @@ type taken struct {
 }
 
 // record instruments the program and the runtime, with trivial methods skipped and with them traced, and runs it.
-func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags ...string) taken {
+func (r *runner) record(t *testing.T, runtime string, profile *filter.Profile, flags ...string) taken {
 	t.Helper()
 	dir := t.TempDir()
 	rec := taken{file: filepath.Join(dir, "recording.tgd"), mapping: filepath.Join(dir, "methodMapping.txt")}
 	config := pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.Smart, Rules: rules}),
+		Filter: filter.New(filter.Options{Trivial: filter.Smart, Profile: profile}),
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
 		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
@@ -210,15 +210,21 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
 	return o.Mappings
 }
 
-// TestCorpusBlocklist instruments a real program with the rules that were suggested for an earlier recording. The next
-// recording must have as many records less as was predicted.
-func TestCorpusBlocklist(t *testing.T) {
+// internal returns the internal form of a name or descriptor of a mapping, "" if it has none.
+func internal(text string) string {
+	raw, _ := mapping.ParseText(text)
+	return raw
+}
+
+// TestCorpusProfile instruments a real program with the profile that was learned from an earlier recording, and written
+// to a file. The next recording must have as many records less as the profile says.
+func TestCorpusProfile(t *testing.T) {
 	nightly.Only(t, "programs")
 	j := oracle.NeedJDK(t, 17)
 	jars := oracle.NeedRuntime(t)
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
 	r := newRunner(t, programs[k], j, "")
-	// No record is lost, because the ring has room for all. And no call is on the hot path.
+	// No record is lost, because the ring has room for all.
 	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000", "-Dtracegen.gate=off"}
 	measure := func(rec taken) (*answer.Methods, *resolve.Mappings) {
 		methods := new(answer.Methods)
@@ -232,20 +238,28 @@ func TestCorpusBlocklist(t *testing.T) {
 		return methods, rec.analyze(t, o)
 	}
 	before, mappings := measure(r.record(t, jars.JVM, nil, flags...))
-	list := before.Suggest(mappings.Loaded())
+	learned := new(filter.Profile)
+	before.Learn(learned, answer.Budget{Calls: 10_000}, mappings.Loaded())
 	var text bytes.Buffer
-	if err := list.WriteConfig(&text); err != nil {
+	if _, err := learned.WriteTo(&text); err != nil {
 		t.Fatal(err)
 	}
-	config, err := filter.ParseConfig("hot.yml", text.Bytes(), nil, os.ReadFile)
-	if err != nil || len(config.Rules) == 0 {
-		t.Fatalf("%v in\n%s", err, &text)
+	profile, err := filter.ParseProfile("profile.txt", text.Bytes())
+	if err != nil {
+		t.Fatal(err)
 	}
-	after, _ := measure(r.record(t, jars.JVM, config.Rules, flags...))
-	if list.Records == 0 || after.Records != before.Records-list.Records {
-		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records,
-			&text)
+	less := uint64(0)
+	for _, m := range before.Sorted(answer.OrderCalls) {
+		line := profile.Find(mapping.Identity{Class: internal(m.Method.Class), Name: internal(m.Method.Name),
+			Descriptor: internal(m.Method.Descriptor)})
+		if line != nil && !line.Traced {
+			less += m.Records
+		}
 	}
-	t.Logf("measured: %d rules remove %d of %d records, %d are left", len(config.Rules), list.Records, before.Records,
+	after, _ := measure(r.record(t, jars.JVM, profile, flags...))
+	if less == 0 || after.Records != before.Records-less {
+		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, less, &text)
+	}
+	t.Logf("measured: %d lines remove %d of %d records, %d are left", len(profile.Lines), less, before.Records,
 		after.Records)
 }

@@ -31,8 +31,11 @@ type Recording struct {
 	Precision time.Duration `json:"precisionNanos"`
 	// Span is from the first to the last call.
 	Span time.Duration `json:"spanNanos"`
-	// Stalls, Threads, Records and Overwritten are how many there are; Overwritten records were lost on the device.
+	// Stalls, Runs and Waits are how many there are of what lasted as long as a stall, by [Role]: Waits are for work.
+	// Threads, Records and Overwritten are how many there are; Overwritten records were lost on the device.
 	Stalls      int    `json:"stalls"`
+	Runs        int    `json:"runs,omitempty"`
+	Waits       int    `json:"waits,omitempty"`
 	Threads     int    `json:"threads"`
 	Records     uint64 `json:"records"`
 	Overwritten uint64 `json:"overwritten"`
@@ -66,18 +69,19 @@ type Recording struct {
 	// Names has the names of its methods.
 	Names *resolve.Names `json:"-"`
 
-	view       *View
-	by         resolve.Residual
-	restored   bool // a stack of a text had a name that R8 has changed
-	unmeasured int  // stalls of which it is not known how long they took
-	threads    map[uint32]*Thread
-	labels     map[string]bool // of threads
-	clock      *trace.Clock    // the first
-	origin     int64           // the time that is 0 in all formats
-	fixed      bool            // the origin is known
-	kinds      [8]uint64       // segments by kind
-	begin, end int64
-	met        map[trace.Method]bool
+	view          *View
+	by            resolve.Residual
+	restored      bool   // a stack of a text had a name that R8 has changed
+	contradicting uint64 // samples that show calls to have ended
+	unmeasured    int    // stalls of which it is not known how long they took
+	threads       map[uint32]*Thread
+	labels        map[string]bool // of threads
+	clock         *trace.Clock    // the first
+	origin        int64           // the time that is 0 in all formats
+	fixed         bool            // the origin is known
+	kinds         [8]uint64       // segments by kind
+	begin, end    int64
+	met           map[trace.Method]bool
 }
 
 // HasCalls reports whether calls were recorded, or may still be.
@@ -86,8 +90,11 @@ func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Reco
 // Empty reports whether it says nothing of what the program did: it has no call, message, incident, or end of a
 // process.
 func (r *Recording) Empty() bool {
-	return r.Records == 0 && r.Stalls == 0 && r.kinds == [8]uint64{} && len(r.Incidents) == 0 && r.Exit == nil
+	return r.Records == 0 && r.lasting() == 0 && r.kinds == [8]uint64{} && len(r.Incidents) == 0 && r.Exit == nil
 }
+
+// lasting returns how much lasted as long as a stall, whatever it was.
+func (r *Recording) lasting() int { return r.Stalls + r.Runs + r.Waits }
 
 // Version returns what the program says of its own version, "" if nothing.
 func (r *Recording) Version() string {
@@ -246,6 +253,7 @@ func (a *analyzer) finish() error {
 		steady := &a.complete.Samples
 		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
 		r.ToolSamples += steady.Own
+		r.contradicting = steady.Contradicting
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
@@ -428,8 +436,15 @@ func (a *analyzer) meet(m trace.Method) {
 // found takes a stall.
 func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
-	a.recording.Stalls++
-	out.Number = a.recording.Stalls
+	switch r := a.recording; out.Role {
+	case RoleRun:
+		r.Runs++
+	case RoleIdle:
+		r.Waits++
+	default:
+		r.Stalls++
+	}
+	out.Number = a.recording.lasting()
 	a.incidents.stall(out)
 	if a.viewer != nil && !a.viewer.stall(out) {
 		return nil

@@ -19,6 +19,9 @@ const (
 	NotCountedClock NotCounted = "clock"
 	// NotCountedUnknown: how long it lasted is not known.
 	NotCountedUnknown NotCounted = "unknown"
+	// NotCountedRun and NotCountedIdle: it is no stall, but a run of the program or a wait for work, see [Role].
+	NotCountedRun  NotCounted = "run"
+	NotCountedIdle NotCounted = "idle"
 	// NotCountedCovered: a stall that counts covers the incident, see [Covers].
 	NotCountedCovered NotCounted = "covered"
 )
@@ -28,6 +31,8 @@ const (
 type occurrence struct {
 	// Incident is the kind of an incident; empty for a stall.
 	Incident string
+	// Role is what a stall is in the program.
+	Role Role
 	// Slow is the fact "slow" of a start.
 	Slow string
 	// Lasted is how long it lasted, Ran is that without the time in which the process did not run. Threshold is how long
@@ -50,6 +55,10 @@ func (o occurrence) NotCounted() NotCounted {
 		}
 	}
 	switch {
+	case o.Role == RoleRun:
+		return NotCountedRun
+	case o.Role == RoleIdle:
+		return NotCountedIdle
 	case o.Ran < o.Lasted && o.Ran < max(o.Threshold, 1):
 		return NotCountedSuspended
 	case o.Error > 0 && o.Ran-o.Error < o.Threshold:
@@ -74,7 +83,7 @@ func (s *Stall) NotCounted() NotCounted {
 	if s.WallUnknown {
 		return NotCountedUnknown
 	}
-	o := occurrence{Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
+	o := occurrence{Role: s.Role, Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
 	if !s.Reported && s.Ended && s.Precision > s.Recording.Precision {
 		o.Error = s.Precision
 	}

@@ -165,11 +165,14 @@ func (r *Recording) Facts() []Fact {
 	}
 	all = append(all, r.viewFacts()...)
 	add("stalls", uint64(r.Stalls))
+	count("runs", uint64(r.Runs))
+	count("waits for work", uint64(r.Waits))
 	add("calls", r.Calls)
 	count("methods without a name", uint64(r.Unresolved))
 	for _, c := range repairCounts(r.Repairs) {
 		count("repairs."+c.key, c.n)
 	}
+	count("samples that contradict calls", r.contradicting)
 	if r.Parts > 1 {
 		add("parts", uint64(r.Parts))
 	}
@@ -219,6 +222,7 @@ type counted struct {
 func repairCounts(r trace.Repairs) []counted {
 	return []counted{
 		{"unwound", "calls without an exit", r.Unwound},
+		{"contradicted", "of them ended earlier, as samples show of their methods", r.Contradicted},
 		{"truncated", "calls without an entry", r.Truncated},
 		{"open", "calls still open at the end", r.Open},
 		{"cut", "calls whose end may be in a gap", r.Cut},
@@ -228,7 +232,6 @@ func repairCounts(r trace.Repairs) []counted {
 		{"lost", "records lost in gaps", r.Lost},
 		{"overfull", "calls shorter than the calls in them", r.Overfull},
 		{"jumps", "jumps in depth", r.Jumps},
-		{"contradicted", "calls that samples show to have ended before", r.Contradicted},
 	}
 }
 

@@ -91,3 +91,20 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatSamplesContradict: the samples that contradict calls are counted beside the calls, which are many more where
+// exceptions leave a method often.
+func TestWhatSamplesContradict(t *testing.T) {
+	for _, c := range []struct {
+		samples uint64
+		want    string
+	}{
+		{1, "5 calls without an exit, 4 of them ended earlier, as 1 sample shows of their methods"},
+		{2000, "5 calls without an exit, 4 of them ended earlier, as 2,000 samples show of their methods"},
+	} {
+		r := Recording{Repairs: trace.Repairs{Unwound: 5, Contradicted: 4}, contradicting: c.samples}
+		if got := r.Repaired(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

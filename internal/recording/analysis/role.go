@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -23,26 +25,77 @@ const (
 	RoleIdle Role = "idle"
 )
 
-// roleOf returns what a stall is.
-func (s *Stall) roleOf(from *evidence.Stall) Role {
-	m := s.Message.Method
-	if from.Kind == trace.SegmentOutermost && len(s.HotPath) > 0 {
-		m = &s.HotPath[0].Method // the device may not have reported it
-	}
-	if m == nil || from.Kind == trace.SegmentRequest {
+// occasion is what decides about a role. It is made of a recording or of a report, so that both have one rule.
+type occasion struct {
+	// Method is the outermost call; nil of a message.
+	Method *resolve.Method
+	// Ran is how long it lasted, Idle how much of that its thread waited for work, Threshold how long a stall lasts at
+	// least, 0 if that is not known.
+	Ran, Idle, Threshold time.Duration
+	// Stacks were taken meanwhile: whole ones, up to the begin of the thread.
+	Stacks [][]string
+	// First is set if it is the first thing that its thread is known to have done.
+	First bool
+}
+
+// role returns what it is in the program.
+func (o *occasion) role() Role {
+	if o.Method == nil {
 		return RoleStall
 	}
-	if m.Name == "main" {
+	if o.Method.Name == "main" {
 		return RoleRun
 	}
-	busy := s.Ran - s.idle()
+	busy := o.Ran - o.Idle
 	switch {
-	case busy < max(s.Threshold, s.Ran/10) && busy < s.Ran:
+	case busy < max(o.Threshold, o.Ran/10) && busy < o.Ran:
 		return RoleIdle
-	case s.startedThread(m):
+	case o.startedThread():
 		return RoleRun
 	}
 	return RoleStall
+}
+
+// roleOf returns what a stall is.
+func (s *Stall) roleOf(from *evidence.Stall) Role {
+	o := occasion{Method: s.Message.Method, Ran: s.Ran, Threshold: s.Threshold, First: s.first == 0}
+	if from.Kind == trace.SegmentOutermost && len(s.HotPath) > 0 {
+		o.Method = &s.HotPath[0].Method // the device may not have reported it
+	}
+	if from.Kind == trace.SegmentRequest {
+		o.Method = nil
+	}
+	if o.Method != nil && o.Method.Name != "main" {
+		o.Idle = s.idle()
+	}
+	for _, sample := range s.Samples {
+		if !s.steady {
+			o.Stacks = append(o.Stacks, sample.Frames)
+		}
+	}
+	return o.role()
+}
+
+// roleOfReport returns what the stall of a report is. path has the methods of its hot path, by restores the names of
+// its stacks.
+func roleOfReport(r *devicereport.Report, path []resolve.Method, by resolve.Residual) Role {
+	if _, isCall := trace.DescribedMethod(r.What); !isCall || len(path) == 0 {
+		return RoleStall
+	}
+	o := occasion{Method: &path[0], Ran: r.Ran()}
+	thread, all, idle := r.Thread, int64(0), int64(0)
+	for _, sample := range r.Samples {
+		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
+			continue // of the thread that held the lock
+		}
+		frames := by.Frames(sample.Frames)
+		o.Stacks = append(o.Stacks, frames)
+		if all += sample.Count; foreign.Idle(frames, false) != "" {
+			idle += sample.Count
+		}
+	}
+	o.Idle = scaled(o.Ran, time.Duration(idle), time.Duration(all))
+	return o.role()
 }
 
 // idle returns for how long its thread waited for work, by the time that stack samples stand for, and sets what for
@@ -67,11 +120,12 @@ func (s *Stall) idle() time.Duration {
 // startedThread reports whether its thread was started to call this method: the frames of its stack outside of the
 // method only begin a thread, or are a lambda or a method run of the same class, which is too short to be traced.
 // Without a stack, it is one whose thread begins with a call of run.
-func (s *Stall) startedThread(m *resolve.Method) bool {
+func (o *occasion) startedThread() bool {
+	m := o.Method
 	outer := outerClass(m.Class)
-	for _, sample := range s.Samples {
-		for k := len(sample.Frames) - 1; k >= 0; k-- {
-			method := foreign.FrameMethod(sample.Frames[k])
+	for _, frames := range o.Stacks {
+		for k := len(frames) - 1; k >= 0; k-- {
+			method := foreign.FrameMethod(frames[k])
 			at := strings.LastIndexByte(method, '.')
 			short := method[at+1:] == "run" || strings.HasPrefix(method[at+1:], "lambda$")
 			switch {
@@ -83,7 +137,7 @@ func (s *Stall) startedThread(m *resolve.Method) bool {
 			}
 		}
 	}
-	return m.Name == "run" && (m.Descriptor == "()V" || m.Descriptor == "") && s.first == 0
+	return m.Name == "run" && (m.Descriptor == "()V" || m.Descriptor == "") && o.First
 }
 
 func outerClass(class string) string {

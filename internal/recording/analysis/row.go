@@ -189,7 +189,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
 		BuildID: resolve.Printable(r.BuildID), Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(what, resolve.Printable(r.Kind)),
-		Scene: by.Class(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
+		Scene: by.Class(r.Scene), Thread: r.Thread,
 	}
 	if r.Duration != nil {
 		s.Lasted = r.Duration.Nanoseconds()
@@ -205,6 +205,11 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 		cause.GC = *r.GC
 	}
 	named, key := namedPath(names, r.HotPath)
+	occurred := occurrenceOf(r)
+	if occurred.Incident == "" {
+		occurred.Role = roleOfReport(r, named, by)
+	}
+	s.NotCounted = occurred.NotCounted()
 	var path []string
 	for _, m := range named {
 		path = append(path, m.Identity())

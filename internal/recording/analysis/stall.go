@@ -102,6 +102,7 @@ type Stall struct {
 	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
 	CallersUnknown bool `json:"callersUnknown,omitempty"`
 
+	steady     bool      // Samples are steady ones, which lack the frames outside of the outermost recorded call
 	init       *initWait // nil if it did not wait for a class
 	stopped    []trace.Suspension
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
@@ -199,6 +200,14 @@ func newStall(s *evidence.Stall, r *Recording) *Stall {
 	out.Key = pathKey(out.HotPath)
 	for _, sample := range s.Samples {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
+	}
+	if len(s.Samples) == 0 {
+		out.steady = len(s.Steady) > 0
+		for i := range s.Steady {
+			sample := stackOf(&s.Steady[i], names)
+			s.Samples = append(s.Samples, sample)
+			out.Samples = append(out.Samples, newStackSample(sample, j.Begin, resolve.Residual{}))
+		}
 	}
 	for _, h := range s.Holders {
 		if h.Waiting.Thread != s.Thread.Index {
@@ -301,6 +310,18 @@ func newStackSample(s *trace.StackSample, begin int64, by resolve.Residual) Stac
 	state := s.State.String()
 	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: foreign.ActivityOf(state, frames),
 		Frames: frames, cpu: time.Duration(s.CPU)}
+}
+
+// stackOf returns a steady sample as the stack samples of stalls are, which say more: of locks, and of the source.
+// Its names are restored.
+func stackOf(s *evidence.SteadyStack, names *resolve.Names) *trace.StackSample {
+	out := &trace.StackSample{Nanos: s.Nanos, State: s.State, CPU: s.CPU}
+	for _, m := range slices.Backward(s.Calls) {
+		if method := names.Method(m); m != trace.MethodDispatch && !method.Pseudo() {
+			out.Frames = append(out.Frames, method.Identity()+"(Unknown Source)") // as Java prints it
+		}
+	}
+	return out
 }
 
 var pastKinds = [...]string{"message", "idle", "system", "running", "merged", "idle-handler", "input"}

@@ -104,6 +104,12 @@ func (r *Recording) Summary() string {
 	if threshold := r.Meta["slowMillis"]; threshold != "" {
 		parts[0] += ", of " + threshold + " ms and more"
 	}
+	if r.Runs > 0 {
+		parts = append(parts, Count(r.Runs, "run"))
+	}
+	if r.Waits > 0 {
+		parts = append(parts, Count(r.Waits, "wait")+" for work")
+	}
 	if r.HasCalls() {
 		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, Count(r.Threads, "thread")))
 	}
@@ -194,7 +200,20 @@ func Count(n int, what string) string {
 }
 
 // Repaired lists in words what was repaired in the calls of the recording; it is empty if nothing was.
-func (r *Recording) Repaired() string { return countsText(repairCounts(r.Repairs)) }
+func (r *Recording) Repaired() string {
+	counts := repairCounts(r.Repairs)
+	for i := range counts {
+		if counts[i].key == "contradicted" && r.contradicting > 0 {
+			show := "show"
+			if r.contradicting == 1 {
+				show = "shows"
+			}
+			counts[i].what = fmt.Sprintf("of them ended earlier, as %s %s of their methods",
+				units.Several(r.contradicting, "sample", "s"), show)
+		}
+	}
+	return countsText(counts)
+}
 
 // Repaired lists in words what was repaired in the calls of the stall; it is empty if nothing was.
 func (s *Stall) Repaired() string { return countsText(repairCounts(s.Repairs)) }

@@ -264,17 +264,41 @@ func (e *grounds) innermost(frames []string) int {
 	return -1
 }
 
-// Waited returns how long each method of MostSelf waited while it was the innermost traced method, as stack samples
-// show it.
-func (s *Stall) Waited() []time.Duration {
+// Spent is what is known of a method's own time in a stall.
+type Spent struct {
+	// Ran and Waited are how much of it the method is known to have run and waited. Of the rest it is not known.
+	Ran, Waited time.Duration
+}
+
+// Spent returns what is known of the own time of each method of MostSelf: what stack samples show of which it is the
+// innermost traced method, and of the rest what the thread's time on a processor proves.
+func (s *Stall) Spent() []Spent {
 	e := evidenceOf(s.running())
-	waited := make([]time.Duration, len(s.MostSelf))
+	spent := make([]Spent, len(s.MostSelf))
 	for _, w := range e.weighed {
-		if i := e.innermost(w.Frames); i >= 0 && w.kind != KindOwnWork && w.kind != KindUnknown {
-			waited[i] = min(waited[i]+w.spent, time.Duration(s.MostSelf[i].Self))
+		i := e.innermost(w.Frames)
+		if i < 0 && e.method != nil && (len(w.Frames) == 0 && w.kind != KindOwnWork || e.method.Unresolved) {
+			i = 0 // a state alone, or no names: as verdicts say, it is of the method with the most own time
+		}
+		switch {
+		case i < 0 || w.kind == KindUnknown:
+		case w.kind == KindOwnWork:
+			spent[i].Ran += w.took
+		default:
+			spent[i].Waited += w.spent
 		}
 	}
-	return waited
+	for i := range spent {
+		own, known := time.Duration(s.MostSelf[i].Self), &spent[i]
+		known.Waited = min(known.Waited, own)
+		known.Ran = min(known.Ran, own-known.Waited)
+		if e.CPU >= 0 {
+			on := e.onProcessor()
+			known.Ran += min(own-known.Ran-known.Waited, max(0, own-(e.Wall-on)-known.Ran))
+			known.Waited += min(own-known.Ran-known.Waited, max(0, own-on-known.Waited))
+		}
+	}
+	return spent
 }
 
 // samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample

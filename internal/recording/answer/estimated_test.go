@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -77,8 +78,8 @@ func TestEstimated(t *testing.T) {
 	}
 	for got, want := range map[string]string{
 		table.String(): `        self        total      calls      longest stalls  method
-     2000 ms      2000 ms          -            -      0  lib.Store.read  [self 2.0 ± 0.5 s, 20 samples, estimated; running 1000 ms, waiting 1000 ms]
-     1000 ms      4000 ms          2      2000 ms      0  a.Feed.load  [self 1.0 ± 0.5 s, 30 samples; running 1000 ms]
+     2000 ms      2000 ms          -            -      0  lib.Store.read  [self 2.0 ± 0.6 s, 20 samples, estimated; running 1000 ms, waiting 1000 ms]
+     1000 ms      4000 ms          2      2000 ms      0  a.Feed.load  [self 1.0 ± 0.6 s, 30 samples; running 1000 ms]
      1000 ms      1000 ms          2       500 ms      0  a.Feed.bind
 `,
 		tree.String(): `a.tgd:
@@ -93,8 +94,8 @@ func TestEstimated(t *testing.T) {
 "methods":[
 {"method":{"class":"lib.Store","name":"read"},"calls":0,"marked":0,"records":0,"totalNanos":2000000000,` +
 			`"selfNanos":2000000000,"longestNanos":0,"estimate":{"samples":20,"totalNanos":2000000000,` +
-			`"selfNanos":2000000000,"totalLowNanos":1470664407,"totalHighNanos":2385168324,` +
-			`"selfLowNanos":1470664407,"selfHighNanos":2385168324,"knownNanos":2000000000,"runningNanos":1000000000,` +
+			`"selfNanos":2000000000,"totalLowNanos":1429972457,"totalHighNanos":2464752048,` +
+			`"selfLowNanos":1429972457,"selfHighNanos":2464752048,"knownNanos":2000000000,"runningNanos":1000000000,` +
 			`"waitingNanos":1000000000,"blockedNanos":0,"cpuNanos":500000000},"stalls":0}
 ]}
 `,
@@ -113,4 +114,16 @@ func (numbers) Name(m trace.Method) (trace.Name, bool) {
 		return trace.Name{Class: "a.Feed", Method: []string{"load", "bind"}[m-1], Descriptor: "()V"}, true
 	}
 	return trace.NoNames{}.Name(m)
+}
+
+// TestScreenOfSteadySamples: the own time that samples fell in is apart by what they show, and that of a method without
+// a sample is not known.
+func TestScreenOfSteadySamples(t *testing.T) {
+	got := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = numbers{}
+		if err := analysis.Analyze("a.tgd", sampled{}, o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	golden.Compare(t, "testdata/screen-steady.golden", got)
 }

@@ -18,12 +18,39 @@ func (t *Text) incidents(r *analysis.Recording) {
 			fmt.Fprintf(t.w, "  those that were on found nothing; what the others look for is not known\n")
 		}
 	}
+	if text := playFrames(r); text != "" {
+		fmt.Fprintf(t.w, "\n%s\n", text)
+	}
 	for _, i := range r.Incidents {
 		t.incident(i, r)
 	}
 	if r.OmittedIncidents > 0 {
 		fmt.Fprintf(t.w, "\n%d more incidents are not shown\n", r.OmittedIncidents)
 	}
+}
+
+// playFrames says how many frames the main thread drew slowly in Google Play's terms, "" if the recording has no such
+// figures. Play measures until a frame is on the screen, so that its numbers are higher.
+func playFrames(r *analysis.Recording) string {
+	var all, slow, frozen uint64
+	for _, i := range r.Incidents {
+		if i.Kind != analysis.IncidentSceneFrames || i.Fact("play-slow-frames") == "" {
+			continue
+		}
+		number := func(key string) uint64 {
+			n, _ := strconv.ParseUint(i.Fact(key), 10, 32)
+			return n
+		}
+		all += number("frames")
+		slow += number("play-slow-frames")
+		frozen += number("play-frozen-frames")
+	}
+	if all == 0 {
+		return ""
+	}
+	share := func(n uint64) float64 { return 100 * float64(n) / float64(all) }
+	return fmt.Sprintf("frames: %d drawn; as Google Play counts, slow (more than 16 ms) %d, %.1f %%, and frozen (more "+
+		"than 700 ms) %d, %.1f %%", all, slow, share(slow), frozen, share(frozen))
 }
 
 // incident shows one incident. What a stall shows is not repeated.

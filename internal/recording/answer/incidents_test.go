@@ -58,8 +58,8 @@ incident number=11 detector=frames kind=dropped-frames what=a.Main thread=0 begi
 fact dropped=42 level=frozen refresh-hz=120
 incident number=12 detector=frames kind=frozen-frame what=a.Main thread=0 begin=45000 end=46000
 incident number=13 detector=frames kind=scene-frames what=a.Main begin=44000 end=46000
-fact frames=100 mean-millis=17.5
-fact worst-millis=700
+fact frames=100 mean-millis=17.5 play-slow-frames=25 play-frozen-frames=1
+fact worst-millis=710
 incident number=14 detector=frames kind=scene-frames what=a.Other begin=46000 end=47000
 fact frames=3 a=1 b=2 c=3 d=4 e=5 f=6 g=7
 incident number=17 detector=future kind=of-the-future what=x begin=47000 end=47000

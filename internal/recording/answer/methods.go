@@ -38,12 +38,11 @@ type Methods struct {
 	list  []*MethodTotal
 	index map[methodKey]*MethodTotal
 	// Records is how many there were, Nanos how long the recordings are in all.
-	Records uint64
-	Nanos   int64
-	// made is how many records the programs made, capacity how many of them were recorded where some were lost.
-	made, capacity float64
-	lossy          bool
-	recordings     []*analysis.Recording
+	Records    uint64
+	Nanos      int64
+	made       float64 // how many records the programs made
+	lossy      bool    // some of them are missing
+	recordings []*analysis.Recording
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
@@ -137,7 +136,6 @@ func (m *Methods) scale(r *analysis.Recording) float64 {
 		return 1
 	}
 	m.lossy = true
-	m.capacity += float64(c.Recorded)
 	return float64(c.Recorded+c.Lost) / float64(c.Recorded)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,58 +132,138 @@ end`
 	}
 }
 
-// TestSuggest has a getter that is called a million times, as users.md's row 21 asks: the rule for it is a rule, and
-// takes nothing else away.
-func TestSuggest(t *testing.T) {
-	const get, nestedGet, slowGet, hot, odd = "a/Row get ()I", "a/Row$Inner get ()I", "a/Other get ()I",
-		"a/Feed load ()V", "a/Odd*Name get ()I"
-	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)
-	methods := new(Methods)
-	names := resolve.NewNames(m, nil)
-	recording := &analysis.Recording{Records: 5_040_000, Span: 10 * time.Second, Names: names}
-	scale := methods.recording(recording)
-	call := func(method string, calls uint64, mean, longest time.Duration) {
-		methods.total(&sums.Sum{Method: trace.Method(id(t, m, method)), Calls: calls, Records: 2 * calls,
-			Total: int64(calls) * mean.Nanoseconds(), Self: int64(calls) * mean.Nanoseconds(),
-			Longest: longest.Nanoseconds()}, recording, scale, false)
-	}
-	call(get, 1_000_000, time.Microsecond, 5*ms)
-	call(nestedGet, 20_000, 10*time.Microsecond, 40*ms)
-	call(slowGet, 900_000, time.Millisecond, 10*ms)
-	call(hot, 300_000, time.Microsecond, 2*ms)
-	call(odd, 300_000, time.Microsecond, 2*ms)
-	methods.hot(&analysis.Stall{Recording: recording,
-		HotPath: []analysis.Step{{Method: names.Method(trace.Method(id(t, m, hot)))}}})
-	b := methods.Suggest([]*mapping.Mapping{m})
-	if b.Records != 2_000_000 || b.Of != 5_040_000 || len(b.Methods) != 1 {
-		t.Errorf("%d of %d records of %d methods", b.Records, b.Of, len(b.Methods))
-	}
-	want := []string{`block: "a.Row#get()I"`, `allow: "a.Row$Inner#get()I"`}
-	if strings.Join(b.Rules, "\n") != strings.Join(want, "\n") {
-		t.Errorf("rules %q, want %q", b.Rules, want)
-	}
-	reasons := map[string]string{}
-	for _, r := range b.Refused {
-		reasons[r.Method.Method.Identity()] = r.Reason
-	}
-	for method, reason := range map[string]string{"a.Other.get": "on average",
-		"a.Feed.load":    "on the hot path of 1 stall",
-		"a.Odd*Name.get": "no rule", "a.Row$Inner.get": "one call took 40 ms"} {
-		if !strings.Contains(reasons[method], reason) {
-			t.Errorf("%s is refused for %q, want %q", method, reasons[method], reason)
+// learning is a recording of a build with methods, for [Methods.Learn].
+type learning struct {
+	t       *testing.T
+	build   *mapping.Mapping
+	methods *Methods
+	scale   float64
+	of      *analysis.Recording
+}
+
+func newLearning(t *testing.T, lossy bool, methods ...string) *learning {
+	t.Helper()
+	l := &learning{t: t, build: build(t, t.TempDir(), mapping.OrderHash, methods...), methods: new(Methods)}
+	l.of = &analysis.Recording{Span: time.Hour, Names: resolve.NewNames(l.build, nil)}
+	l.scale = l.methods.recording(l.of)
+	l.methods.lossy = lossy
+	return l
+}
+
+// call adds calls, of which some were left out, with the time of those that were recorded, and that of the long ones.
+func (l *learning) call(method string, calls, leftOut uint64, total, long time.Duration) {
+	l.t.Helper()
+	m := trace.Method(id(l.t, l.build, method))
+	l.methods.total(&sums.Sum{Method: m, Calls: calls, Records: 2 * calls, Total: total.Nanoseconds(),
+		Self: total.Nanoseconds(), Long: long.Nanoseconds()}, l.of, l.scale, false)
+	t := l.methods.of(l.of.Names.Method(m), "")
+	t.LeftOut += leftOut
+	t.made += 2 * float64(leftOut)
+	l.methods.made += 2 * float64(calls+leftOut)
+}
+
+func (l *learning) learn(p *filter.Profile, budget Budget) *Learned {
+	return l.methods.Learn(p, budget, []*mapping.Mapping{l.build})
+}
+
+// levels returns the lines of a profile as "get:none bind:full".
+func levels(p *filter.Profile) string {
+	var list []string
+	for _, line := range p.Lines {
+		level := "none"
+		if line.Traced {
+			level = "full"
 		}
+		list = append(list, line.Method.Class+"."+line.Method.Name+":"+level)
 	}
-	var text bytes.Buffer
-	if err := b.WriteConfig(&text); err != nil {
-		t.Fatal(err)
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// TestLearn decides about methods of very many calls: by the time that they show for each, so that one call of millions
+// that was interrupted does not keep a method, and long calls among many short ones do.
+func TestLearn(t *testing.T) {
+	const loop, get, load, find, rare, gated = "a/Loop mix (I)I", "a/Row get ()I", "a/Feed load ()V",
+		"a/Cache find ()V", "a/Rare f ()V", "a/Gated f ()V"
+	budget := Budget{Calls: 500_000}
+	program := func(lossy bool) *learning {
+		l := newLearning(t, lossy, loop, get, load, find, rare, gated)
+		l.call(loop, 200_000_000, 0, 9*time.Second, 104*ms)
+		l.call(get, 1_000_000, 0, time.Second/10, 0)
+		l.call(load, 40_000, 0, 3*time.Second, 0)
+		l.call(find, 300_000, 0, 4*time.Second, 3500*ms)
+		l.call(rare, 900, 0, ms, 0)
+		l.call(gated, 1000, 9_000_000, 200*ms, 199*ms) // what was recorded of it looks long
+		return l
 	}
-	config, err := filter.ParseConfig("hot.yml", text.Bytes(), nil, os.ReadFile)
-	if err != nil || len(config.Rules) != 2 || !strings.Contains(config.Rules[0].String(), ": block ") ||
-		!strings.Contains(config.Rules[1].String(), ": allow ") {
-		t.Errorf("%v, rules %v of\n%s", err, config.Rules, &text)
+	p := new(filter.Profile)
+	l := program(false).learn(p, budget)
+	if got, want := levels(p), "a/Cache.find:full a/Gated.f:none a/Loop.mix:none"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
-	if !strings.Contains(text.String(),
-		"# Saved: 2000000 of 5040000 records (39.7 %), 200000 a second, 3 ms at 3 ns for an entry and an exit\n") {
-		t.Errorf("what is saved is not said:\n%s", &text)
+	if l.None != 2 || l.Full != 1 || len(l.Worth) != 1 || l.Worth[0].Reason != "its calls of 16 ms or more take 3500 ms" ||
+		l.Calls < 12_000_000 || l.Left > 200_000 {
+		t.Errorf("%+v", l)
+	}
+	// Where records are lost, counts decide.
+	lost := new(filter.Profile)
+	program(true).learn(lost, budget)
+	if got, want := levels(lost), "a/Gated.f:none a/Loop.mix:none"; got != want {
+		t.Errorf("with losses %s, want %s", got, want)
+	}
+	// A recording of the next build, which is faster, changes nothing.
+	next := newLearning(t, false, get, load, find, rare)
+	next.call(get, 1_000_000, 0, time.Second/10, 0)
+	next.call(load, 40_000, 0, 2*time.Second, 0)
+	next.call(find, 300_000, 0, 4*time.Second, 3500*ms)
+	before := levels(p)
+	if l = next.learn(p, budget); l.None != 0 || l.Kept != 3 || levels(p) != before {
+		t.Errorf("the second recording changed the profile: %+v, %s", l, levels(p))
+	}
+	// What recordings show is added up.
+	if line := p.Find(mapping.Identity{Class: "a/Cache", Name: "find", Descriptor: "()V"}); line.Calls != 600_000 ||
+		line.Self != 8*time.Second || line.Long != 7*time.Second {
+		t.Errorf("%+v", line)
+	}
+	// A recording of another build without the profile, too: what is decided stays.
+	if l = program(false).learn(p, budget); l.None != 0 || levels(p) != before || l.Left > 250_000 {
+		t.Errorf("another recording changed the profile: %+v, %s", l, levels(p))
+	}
+}
+
+// TestLearnSpare leaves out more than what exceeds the budget, as the next build makes the same calls in less time, but
+// no method of a few calls, also if methods that are worth them exceed the budget.
+func TestLearnSpare(t *testing.T) {
+	l := newLearning(t, false, "a/A many ()V", "a/A more ()V", "a/A few ()V", "a/A worth ()V", "a/A run ()V")
+	l.call("a/A run ()V", 1, 0, 6*time.Second, 6*time.Second)
+	l.call("a/A worth ()V", 60_000, 0, 4*time.Second, 4*time.Second)
+	l.call("a/A many ()V", 150_000, 0, ms, 0)
+	l.call("a/A more ()V", 30_000, 0, ms, 0)
+	l.call("a/A few ()V", 20, 0, ms, 0)
+	p := new(filter.Profile)
+	l.learn(p, Budget{Calls: 20_000})
+	if got, want := levels(p), "a/A.many:none a/A.more:none a/A.worth:full"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	p = new(filter.Profile)
+	if learned := l.learn(p, Budget{Calls: 25_000}); len(p.Lines) > 0 || learned.Left != learned.Calls {
+		t.Errorf("within the budget, %s: %+v", levels(p), learned)
+	}
+}
+
+// TestLearnDex leaves out methods for the size of dex files: first those that were not called.
+func TestLearnDex(t *testing.T) {
+	l := newLearning(t, false, "a/A big ()V", "a/A small ()V", "a/A uncalled ()V", "a/B uncalled ()V")
+	l.call("a/A big ()V", 10, 0, time.Second, 0)
+	l.call("a/A small ()V", 10, 0, ms, 0)
+	for _, row := range []struct {
+		methods int64
+		want    string
+	}{{4, ""}, {2, "a/A.uncalled:none a/B.uncalled:none"}, {1, "a/A.small:none a/A.uncalled:none a/B.uncalled:none"}} {
+		p := new(filter.Profile)
+		learned := l.learn(p, Budget{Calls: 1000, Dex: row.methods * DexOfMethod})
+		if got := levels(p); got != row.want || learned.DexLeft != row.methods*DexOfMethod {
+			t.Errorf("%d methods: %s, want %s; %+v", row.methods, got, row.want, learned)
+		}
 	}
 }

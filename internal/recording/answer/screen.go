@@ -37,9 +37,9 @@ type Screen struct {
 	idle       cause // what is not shown
 }
 
-// seenTime is how much own time a method had in stalls of which stacks were taken, how much of that it waited, and how
-// much for work.
-type seenTime struct{ of, waited, idle time.Duration }
+// seenTime is how much own time of a method in stalls is known to have been spent on what: it ran, it waited, and how
+// much of that for work.
+type seenTime struct{ ran, waited, idle time.Duration }
 
 // cause is all stalls with one key and one role.
 type cause struct {
@@ -103,37 +103,31 @@ func (s *Screen) stall(x *analysis.Stall) {
 	}
 }
 
-// look notes how much of the own time of methods in a stall was waiting, and whether that is for work.
+// look notes what is known of the own time of methods in a stall. Of a stall with steady samples it notes only the
+// waits for work: the table of methods has the rest.
 func (s *Screen) look(x *analysis.Stall, idle bool) {
-	add := func(m resolve.Method, of, waited time.Duration) {
+	add := func(m resolve.Method, to seenTime) {
 		key := methodKey{Method: m.Key()}
 		seen := s.seen[key]
-		seen.of, seen.waited = seen.of+of, seen.waited+waited
-		if idle {
-			seen.idle += waited
-		}
-		s.seen[key] = seen
+		s.seen[key] = seenTime{seen.ran + to.ran, seen.waited + to.waited, seen.idle + to.idle}
 	}
 	if grafted := evidence.Graft(x.Tree); grafted != x.Tree {
+		if !idle {
+			return
+		}
 		for _, sum := range evidence.Sums(grafted) {
 			m := x.Names.Method(sum.Method)
-			share, _ := waitedShare(m, sum.Sampled, sum.Waiting+sum.Blocked, sum.CPU)
-			add(m, time.Duration(sum.Self), time.Duration(float64(sum.Self)*share))
+			share := waitedShare(m, sum.Sampled, sum.Waiting+sum.Blocked, sum.CPU)
+			add(m, seenTime{idle: time.Duration(float64(sum.Sampled) * share)})
 		}
 		return
 	}
-	if len(x.Samples) > 0 {
-		for i, waited := range x.Waited() {
-			add(x.MostSelf[i].Method, time.Duration(x.MostSelf[i].Self), waited)
+	for i, spent := range x.Spent() {
+		seen := seenTime{ran: spent.Ran, waited: spent.Waited}
+		if idle {
+			seen.idle = spent.Waited
 		}
-		return
-	}
-	switch x.Verdict.Kind {
-	case analysis.KindLock, analysis.KindIO, analysis.KindSleep, analysis.KindWait, analysis.KindDeadlock:
-		// Without a stack, the method with the most own time did what the verdict says.
-		for _, most := range x.MostSelf[:min(1, len(x.MostSelf))] {
-			add(most.Method, time.Duration(most.Self), time.Duration(most.Self))
-		}
+		add(x.MostSelf[i].Method, seen)
 	}
 }
 
@@ -156,13 +150,4 @@ func (s *Screen) Close(w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// cut shortens a line to a number of characters.
-func cut(line string, width int) string {
-	runes := []rune(line)
-	if len(runes) <= width {
-		return line
-	}
-	return string(runes[:width-2]) + " …"
 }

@@ -105,7 +105,8 @@ func screenOfTape(t *testing.T, s *Screen, text string) string {
 	})
 }
 
-// TestNoScreenIsLonger makes the screens of all recordings of the repository, of each and of all together.
+// TestNoScreenIsLonger makes the screens of all recordings of the repository, of each and of all together, and one of
+// recordings that have more of everything than there is room for. It needs all lines.
 func TestNoScreenIsLonger(t *testing.T) {
 	var all []string
 	for _, pattern := range []string{"trace/testdata/*/*.tgd", "examples/shop/recordings/*/*.tgd",
@@ -120,6 +121,43 @@ func TestNoScreenIsLonger(t *testing.T) {
 		screenOfFiles(t, "", file)
 	}
 	screenOfFiles(t, "", all...)
+	full := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = names{20: "acceptLoop", 21: "accept"}
+		for i := range 20 {
+			if err := analyze(t, fmt.Sprintf("%02d.tgd", i), fullTape(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n := strings.Count(full, "\n"); n != screenLines {
+		t.Errorf("%d lines, want all %d:\n%s", n, screenLines, full)
+	}
+	for _, part := range []string{"more lines: -v", "more of 33 causes", "more of 57 causes", "more of 17 causes",
+		"Left out", "methods that ran", "methods that waited", "ran or waited: not known", "-v shows each"} {
+		if !strings.Contains(full, part) {
+			t.Errorf("no %q in\n%s", part, full)
+		}
+	}
+}
+
+// fullTape is a crowded one with a loss, a wait for work, and twenty methods that ran or waited.
+func fullTape() string {
+	var b strings.Builder
+	b.WriteString(strings.Replace(crowdedTape(), "records=all", "records=all clockPeriodMillis=5", 1))
+	b.WriteString("thread index=90 name=acceptor\nrecords thread=90 first=0 list=\"+20@100 +21@200 -21@6900 -20@7000\"\n")
+	b.WriteString(`sample time=1000 thread=90 state=RUNNABLE stack="java.net.ServerSocket.accept(S.java) a.B.accept(B.java) ` +
+		`a.B.acceptLoop(B.java) java.lang.Thread.run(T.java:1)"` + "\n")
+	b.WriteString("stall thread=90 sequence=0 begin=100 wall=6900 first=0 end=4 what=\"method 20\"\n")
+	for i := range 20 {
+		state := []string{"RUNNABLE", "WAITING"}[i%2]
+		fmt.Fprintf(&b, "thread index=%d name=w-%d\nrecords thread=%d first=0 list=\"+%d@0 -%d@%d\"\n", 50+i, i, 50+i,
+			200+i, 200+i, 900+i)
+		fmt.Fprintf(&b, "sample time=500 thread=%d state=%s stack=\"a.W%d.run(W.java) java.lang.Thread.run(T.java:1)\"\n",
+			50+i, state, 200+i)
+		fmt.Fprintf(&b, "stall thread=%d sequence=0 begin=0 wall=%d first=0 end=2 what=\"method %d\"\n", 50+i, 900+i, 200+i)
+	}
+	return b.String() + "thread index=91 name=lossy\nrecords thread=91 first=0 list=\"+300@0 -300@9\"\n" +
+		"records thread=91 first=500 lost=498 list=\"+300@20 -300@29\"\nend"
 }
 
 // serverTape is a server: its main, its acceptor, and requests of two kinds in a pool.
@@ -163,19 +201,42 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestWaitedWithoutStack: a method of whose time only the thread's state is known did not run.
-func TestWaitedWithoutStack(t *testing.T) {
-	const start = `
+// TestRanOrWaited: of a method whose stack was never taken, the thread's state and its time on a processor say what is
+// known of its own time. The rest neither ran nor waited as far as is known.
+func TestRanOrWaited(t *testing.T) {
+	const (
+		ran, waited, unknown = "methods that ran", "methods that waited", "ran or waited: not known"
+		start                = `
 meta slowMillis=700 clockPeriodMillis=5 records=all
 clock now=0 wall=1700000000000
 thread index=0 name=main main=1
 records thread=0 first=0 list="+10@0 -10@1900"
-stall thread=0 sequence=0 begin=0 wall=1900 cpu=10 first=0 end=2 what="method 10" state=`
-	for state, title := range map[string]string{"WAITING": "methods that waited", "RUNNABLE": "methods that ran"} {
-		got := screenOfTape(t, new(Screen), start+state+"\nend")
-		_, below, _ := strings.Cut(got, title)
-		if !strings.Contains(below, "a.B.main") || strings.Count(got, "methods that") != 1 {
-			t.Errorf("%s:\n%s", state, got)
+`
+		stall = `stall thread=0 sequence=0 begin=0 wall=1900 first=0 end=2 what="method 10" `
+	)
+	for _, c := range []struct{ evidence, want string }{
+		{"", unknown + " 1.90 s"},
+		{stall, unknown + " 1.90 s"},
+		{stall + "state=RUNNABLE", unknown + " 1.90 s"},
+		{stall + "state=WAITING", waited + " 1.90 s"},
+		{stall + "state=WAITING cpu=300", ran + " 300 ms, " + waited + " 1.60 s"},
+		{stall + "state=RUNNABLE cpu=300", ran + " 300 ms, " + waited + " 1.60 s"},
+		{stall + "cpu=1900", ran + " 1.90 s"},
+		{`sample time=700 thread=0 state=RUNNABLE stack="a.B.main(B.java)"` + "\n" + stall, ran + " 1.90 s"},
+		{`sample time=700 thread=0 state=RUNNABLE stack="a.C.main(C.java)"` + "\n" + stall, unknown + " 1.90 s"},
+	} {
+		_, tables, _ := strings.Cut(screenOfTape(t, new(Screen), start+c.evidence+"\nend"), " own time  share")
+		var got []string
+		title := ""
+		for _, line := range strings.Split(tables, "\n") {
+			if _, name, found := strings.Cut(line, " samples  "); found {
+				title = name
+			} else if strings.HasSuffix(line, "a.B.main") {
+				got = append(got, title+" "+strings.Join(strings.Fields(line)[:2], " "))
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%q: %q, want %q", c.evidence, got, c.want)
 		}
 	}
 }

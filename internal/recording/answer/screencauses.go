@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
@@ -140,11 +139,16 @@ func (s *Screen) lines(c *cause) []string {
 	if c.count > 1 {
 		where += ", in all " + units.Short(c.total)
 	}
-	if c.what != "" {
-		where += ": " + c.what
+	room := func() int { return screenWidth - indent - len([]rune(where)) - 2 }
+	switch {
+	case c.what != "" && len(c.path) > 0:
+		most := max(room()/2, room()-2-len([]rune(strings.Join(c.path, " > "))))
+		where += ": " + cut(shortened(c.what, most), most)
+	case c.what != "":
+		where += ": " + shortened(c.what, room())
 	}
 	if len(c.path) > 0 {
-		where += ": " + pathText(c.path, screenWidth-indent-len([]rune(where))-2)
+		where += ": " + pathText(c.path, room())
 	}
 	return []string{begin + s.why(c, screenWidth-indent), strings.Repeat(" ", indent) + where}
 }
@@ -164,38 +168,38 @@ func (s *Screen) longest(c *cause) string {
 	return name
 }
 
-// why is the verdict on the longest stall of a cause; the method has no package if there is no room for it.
+// why is the verdict on the longest stall of a cause.
 func (s *Screen) why(c *cause, width int) string {
-	text := strings.Replace(c.worst.Verdict, "time is spread over many methods, the largest part in ", "most in ", 1)
-	full := fitting(text, width)
-	if strings.Contains(full, c.worst.Method) {
-		return full
-	}
-	return fitting(strings.ReplaceAll(text, c.worst.Method, foreign.WithoutPackage(c.worst.Method)), width)
+	const long, short = "time is spread over many methods, the largest part in ", "most in "
+	return fitting(strings.Replace(c.worst.Verdict, long, short, 1), width)
 }
 
-// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case.
+// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case, with
+// shorter names if it has none.
 func whole(text string, width int) string {
 	for len([]rune(text)) > width {
 		i := strings.LastIndex(text, "; ")
 		if i < 0 {
-			return cut(text, width)
+			return cut(shortened(text, width), width)
 		}
 		text = text[:i]
 	}
 	return text
 }
 
-// fitting is whole, but cuts a part without which a third of the room would stay empty.
+// fitting is whole, but if that leaves a third of the room empty, it adds what has room of the other parts, with
+// shorter names.
 func fitting(text string, width int) string {
-	if parts := whole(text, width); len([]rune(parts))*3 > width*2 {
+	parts := whole(text, width)
+	rest, room := strings.TrimPrefix(text, parts), width-len([]rune(parts))
+	if room*3 < width || len(rest) == len(text) {
 		return parts
 	}
-	return cut(text, width)
+	return parts + cut(shortened(rest, room), room)
 }
 
-// pathText names the methods of a path, the outermost first. If there is no room, it leaves out packages, and then
-// methods in the middle.
+// pathText names the methods of a path, the outermost first. If there is no room, it leaves out packages, then methods
+// in the middle, and classes.
 func pathText(path []string, width int) string {
 	text := strings.Join(path, " > ")
 	if len([]rune(text)) <= width {
@@ -203,11 +207,14 @@ func pathText(path []string, width int) string {
 	}
 	path = slices.Clone(path)
 	for i := range path {
-		path[i] = foreign.WithoutPackage(path[i])
+		path[i] = withoutPackage(path[i])
 	}
 	text = strings.Join(path, " > ")
 	for k := 2; len([]rune(text)) > width && k < len(path); k++ {
 		text = path[0] + " > … > " + strings.Join(path[k:], " > ")
 	}
-	return text
+	if text = shortened(text, width); len([]rune(text)) > width && len(path) > 1 {
+		text = "… > " + path[len(path)-1]
+	}
+	return cut(shortened(text, width), max(2, width))
 }

@@ -5,52 +5,75 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
-// ranked is a method with its own time, apart by what its threads did. Both are estimated by samples: those that were
-// taken all the time, or else those of stalls. Without samples, the method ran as far as is known. Waiting for work is
-// in neither.
+// ranked is a method with its own time, apart by what its threads did: it ran or waited as far as samples show that,
+// those that were taken all the time, or else those of stalls. Waiting for work is in none of the parts. Of the rest,
+// unknown, it is not known whether it ran or waited.
 type ranked struct {
 	*MethodTotal
-	ran, waited int64
+	ran, waited, unknown int64
 }
 
-// ranking returns the methods with the most time of their own, those that ran and those that waited apart, in at most
-// so many lines.
+// rank returns a method with its own time apart by what is known of it.
+func (s *Screen) rank(m *MethodTotal) ranked {
+	seen := s.seen[methodKey{Method: m.Method.Key()}]
+	known := min(m.Self, m.Estimate.Known)
+	share := waitedShare(m.Method, known, m.Estimate.Waiting+m.Estimate.Blocked, m.Estimate.CPU)
+	waited := int64(math.Round(float64(known) * share))
+	ran, rest := known-waited, m.Self-known
+	more := min(rest, seen.waited.Nanoseconds())
+	waited, rest = waited+more, rest-more
+	more = min(rest, seen.ran.Nanoseconds())
+	return ranked{m, ran + more, max(0, waited-seen.idle.Nanoseconds()), rest - more}
+}
+
+// ranking returns the methods with the most time of their own, those that ran, those that waited and those of which
+// that is not known apart, in at most so many lines.
 func (s *Screen) ranking(room int) []string {
 	var all []ranked
 	for _, m := range s.methods.Sorted(OrderSelf) {
-		if m.NotRecorded() {
-			continue
+		if !m.NotRecorded() {
+			all = append(all, s.rank(m))
 		}
-		seen := s.seen[methodKey{Method: m.Method.Key()}]
-		share, known := waitedShare(m.Method, m.Estimate.Known, m.Estimate.Waiting+m.Estimate.Blocked, m.Estimate.CPU)
-		if !known && seen.of > 0 {
-			share = min(1, float64(seen.waited)/float64(seen.of))
-		}
-		waited := int64(math.Round(float64(m.Self) * share))
-		all = append(all, ranked{m, m.Self - waited, max(0, waited-seen.idle.Nanoseconds())})
 	}
-	room -= 3 // the title of each table, and a blank line
-	waited := s.table("methods that waited", all, func(m ranked) int64 { return m.waited }, min(shownRanked/2, room/3))
-	ran := s.table("methods that ran", all, func(m ranked) int64 { return m.ran },
-		min(shownRanked, room-max(0, len(waited)-1)))
-	if len(ran)+len(waited) == 0 {
+	room -= 4 // the title of each table, and a blank line
+	some := min(shownRanked/2, room/4)
+	waited := s.table("methods that waited", all, func(m ranked) int64 { return m.waited }, some)
+	ran := func(most int) []string {
+		return s.table("methods that ran", all, func(m ranked) int64 { return m.ran }, most)
+	}
+	if len(ran(1)) == 0 {
+		some = min(shownRanked, room-some)
+	}
+	unknown := s.table("ran or waited: not known", mostlyUnknown(all), func(m ranked) int64 { return m.unknown }, some)
+	tables := slices.Concat(ran(min(shownRanked, room-max(0, len(waited)-1)-max(0, len(unknown)-1))), waited, unknown)
+	if len(tables) == 0 {
 		return nil
 	}
-	return slices.Concat([]string{""}, ran, waited)
+	return append([]string{""}, tables...)
 }
 
-// waitedShare returns which share of a method's own time was waiting, if samples say it of a part: how much of it the
+// mostlyUnknown returns the methods without those of which less than half a percent of all own time is not known: a few
+// milliseconds are between samples in any recording.
+func mostlyUnknown(all []ranked) []ranked {
+	sum := int64(0)
+	for _, m := range all {
+		sum += m.ran + m.waited + m.unknown
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m ranked) bool { return m.unknown*200 < sum })
+}
+
+// waitedShare returns which share of a part of a method's own time was waiting. Samples say of that part how long the
 // thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not know that a thread
 // waits.
-func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, known bool) {
+func waitedShare(m resolve.Method, part, waited, cpu int64) float64 {
 	system := false
 	switch foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) {
 	case foreign.ActivityRunning, foreign.ActivityClasses, foreign.ActivityGC:
@@ -59,13 +82,13 @@ func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, know
 	}
 	switch {
 	case part <= 0:
-		return 0, false
+		return 0
 	case system && cpu >= 0:
-		return max(0, 1-float64(cpu)/float64(part)), true
+		return max(0, 1-float64(cpu)/float64(part))
 	case system:
-		return 1, true
+		return 1
 	}
-	return float64(waited) / float64(part), true
+	return min(1, float64(waited)/float64(part))
 }
 
 // table returns the lines about the methods with the most of a kind of time, half a percent of it or more.
@@ -112,13 +135,15 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, without its package if there is no room for that, and how many of its calls were left
-// out.
+// name is the name of a method, and how many of its calls were left out. If there is no room, it leaves out the place
+// in the source, the package, and then the class.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), m.leftOutText()
-	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
-		name = name[at+1:]
+	if utf8.RuneCountInString(name+more) > width {
+		method := m.Method
+		method.File = ""
+		name = shortened(method.String(), width-len(more))
 	}
 	return name + more
 }

@@ -240,7 +240,8 @@ func (g *grafter) divide(k int32) {
 		list, step = nil, 1/float64(max(1, n.Self/g.least))
 	}
 	rest, restHidden, left := n.Self, hidden, 1.0
-	for _, p := range g.places[k] {
+	for i, p := range g.places[k] {
+		others := pooled || i > 0 // the samples count in one place, as it is not known in which each fell
 		self, past := portion(rest, p.share, left), portion(restHidden, p.share, left)
 		rest, restHidden, left = rest-self, restHidden-past, left-p.share
 		to := &g.out[p.at]
@@ -250,7 +251,7 @@ func (g *grafter) divide(k int32) {
 		case s.Weight == 0:
 			to.Self += self
 		case step == 0:
-			g.among(p.at, k, self, s, pooled)
+			g.among(p.at, k, self, s, others)
 		default:
 			g.spread(p.at, k, self, s, step)
 		}
@@ -369,7 +370,7 @@ func (g *grafter) bound(n *node) {
 		w.CPU = -1
 	}
 	if w.Samples = n.samples; w.Samples == 0 {
-		w.Samples = n.pooled
+		w.Samples, w.Pooled = n.pooled, n.pooled > 0
 	}
 	from, under := &g.from.Nodes[n.from], g.under[n.from]
 	w.TotalLow, w.TotalHigh, w.SelfLow, w.SelfHigh = n.Total, n.Total, n.Self, n.Self
@@ -397,7 +398,7 @@ func Bounds(part, whole int64, n float64) (low, high int64) {
 		return part, part
 	}
 	if n < 1 {
-		return 0, whole
+		return 0, max(part, whole)
 	}
 	const z = 1.959964
 	p := min(1, float64(part)/float64(whole))
@@ -419,7 +420,8 @@ type Sum struct {
 	Total, EstimatedTotal, Self, EstimatedSelf int64
 	// Sampled is how much of Self samples say something of.
 	Sampled int64
-	// Grafted has the bounds of Total and Self, and Self by state. Estimated is set if there are no recorded calls.
+	// Grafted has Self by state, and the bounds of Total and Self when [Bound] has set them. Estimated is set if there are
+	// no recorded calls.
 	Grafted
 }
 
@@ -453,7 +455,9 @@ func Sums(t *Tree) []Sum {
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[m]
 		s.EstimatedTotal = s.Total - s.recorded
-		s.bound(&t.Nodes[0])
+		if s.Samples == 0 {
+			s.Samples, s.Pooled = s.pooled, s.pooled > 0
+		}
 		all = append(all, s.Sum)
 	}
 	return all
@@ -462,25 +466,10 @@ func Sums(t *Tree) []Sum {
 // sum is a [Sum] that is being made.
 type sum struct {
 	Sum
-	recorded                               int64 // of Total what recorded calls took
-	totalLow, totalHigh, selfLow, selfHigh int64 // the sums of the bounds of the nodes
+	recorded int64 // of Total what recorded calls took
+	pooled   int   // the most samples of nodes that have only those of others
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
-}
-
-// bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are
-// nearer.
-func (s *sum) bound(root *Node) {
-	s.TotalLow, s.TotalHigh, s.SelfLow, s.SelfHigh = s.Total, s.Total, s.Self, s.Self
-	n := float64(root.Grafted.Samples)
-	if s.EstimatedTotal > 0 {
-		low, high := Bounds(s.EstimatedTotal, root.Total, n)
-		s.TotalLow, s.TotalHigh = max(s.recorded+low, s.totalLow), min(s.recorded+high, s.totalHigh)
-	}
-	if s.Samples > 0 {
-		low, high := Bounds(s.Sampled, root.Total, n)
-		s.SelfLow, s.SelfHigh = max(s.Self-s.Sampled+low, s.selfLow), min(s.Self-s.Sampled+high, s.selfHigh)
-	}
 }
 
 // leave leaves a node.
@@ -496,10 +485,13 @@ func (s *sum) enter(n *Node) {
 	w := &n.Grafted
 	if s.open == 0 {
 		s.Total += n.Total
-		s.totalLow, s.totalHigh = s.totalLow+w.TotalLow, s.totalHigh+w.TotalHigh
 	}
-	if s.open == 0 || !w.Estimated {
-		s.Samples += w.Samples // those of an estimated call are also of the estimated calls around it
+	switch {
+	case s.open > 0 && w.Estimated: // its samples are also of the estimated calls around it
+	case w.Pooled:
+		s.pooled = max(s.pooled, w.Samples)
+	default:
+		s.Samples += w.Samples
 	}
 	s.open++
 	if !n.Grafted.Estimated {
@@ -511,7 +503,6 @@ func (s *sum) enter(n *Node) {
 	s.Calls += n.Calls
 	s.Marked += n.Marked
 	s.Self += n.Self
-	s.selfLow, s.selfHigh = s.selfLow+w.SelfLow, s.selfHigh+w.SelfHigh
 	if w.Estimated {
 		s.EstimatedSelf += n.Self
 	} else {

@@ -111,6 +111,9 @@ func TestGraft(t *testing.T) {
 		}
 		sums := evidence.Sums(g)
 		for _, s := range sums {
+			if s.Samples > len(run.segment.Samples) {
+				t.Errorf("seed %d: %d of %d samples", seed, s.Samples, len(run.segment.Samples))
+			}
 			if s.Method == outer && (s.Total != run.segment.End || s.EstimatedTotal != 0 || s.Calls != 1) {
 				t.Errorf("seed %d: %+v, want %d ns in all", seed, s, run.segment.End)
 			}
@@ -121,6 +124,39 @@ func TestGraft(t *testing.T) {
 	}
 	if t.Logf("measured: %d of %d bounds hold", held, all); held*100 < all*95 {
 		t.Errorf("%d of %d bounds hold, want 95 %%", held, all)
+	}
+}
+
+// TestSamplesCountOnce has a method that is called by three others, in two of them without a sample and in one with an
+// estimated call between: each sample is one of the method and one of the estimated call in it.
+func TestSamplesCountOnce(t *testing.T) {
+	const method, estimated, between = 9, trace.FirstNamed, trace.FirstNamed + 1
+	s := trace.Segment{End: 6000}
+	for k := range int32(3) {
+		c := trace.Call{Method: trace.Method(1 + k), Parent: -1, Next: 2*k + 2, Count: 1, Begin: int64(k) * 2000,
+			End: int64(k)*2000 + 2000}
+		s.Calls = append(s.Calls, c)
+		c.Method, c.Parent = method, 2*k
+		s.Calls = append(s.Calls, c)
+	}
+	for k := range 10 {
+		sample := trace.Sample{Call: 1, Nanos: int64(k) * 200, Weight: 200, Below: []trace.Method{estimated}}
+		if k%2 == 0 {
+			sample.Between = []trace.Between{{Call: 1, Frames: []trace.Method{between}}}
+		}
+		s.Samples = append(s.Samples, sample)
+	}
+	var tree evidence.Tree
+	tree.Add(&s)
+	got := map[trace.Method]int{}
+	for _, sum := range evidence.Sums(evidence.Graft(&tree)) {
+		got[sum.Method] = sum.Samples
+		if sum.Method == method && (sum.Self != 0 || sum.Total != 6000) || sum.Method == estimated && sum.Self != 6000 {
+			t.Errorf("%+v", sum)
+		}
+	}
+	if got[method] != 10 || got[estimated] != 10 {
+		t.Errorf("%d samples of the method and %d of the call in it, want 10 of each", got[method], got[estimated])
 	}
 }
 

@@ -36,6 +36,8 @@ type Stall struct {
 	Clock *trace.Clock
 	// Samples are the stacks that were taken while it ran, the first one first.
 	Samples []*trace.StackSample
+	// Steady are steady samples of its thread, the first one first. Of more than 256 some are left out, evenly.
+	Steady []SteadyStack
 	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
 	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
@@ -72,6 +74,18 @@ func (s *Stall) span() (begin, end int64) {
 	const furthest = 1 << 61
 	begin = min(max(s.Report.Begin, -furthest), furthest)
 	return begin, begin + int64(min(s.Report.Wall, furthest))
+}
+
+// SteadyStack is a steady sample with all calls that were open then.
+type SteadyStack struct {
+	// Nanos is when, in [trace.Clock.NanoTime], State what the thread was doing.
+	Nanos int64
+	State trace.ThreadState
+	// CPU is how long the thread had been on a processor since the begin of its stall or before, in nanoseconds: only
+	// differences of two are of use. It is -1 if it is not known.
+	CPU int64
+	// Calls has the calls, recorded and estimated ones, the outermost first.
+	Calls []trace.Method
 }
 
 // OpenAtEnd is a call that was open when the recording ended.
@@ -148,6 +162,10 @@ type openStall struct {
 	// unknown is set if it is no message and no outermost call, but what lies behind a gap: calls of which it is not
 	// known whether others enclose them.
 	unknown bool
+	// Of the steady samples so far: how many there were, of how many each one that is kept is the last, and the thread's
+	// time on a processor.
+	steady, every int
+	cpu           int64
 }
 
 // Chunk takes the chunks about messages.
@@ -244,6 +262,7 @@ func (j *Joiner) Segment(s *trace.Segment) error {
 	k.Repairs.Add(s.Repairs)
 	k.end, k.ended = max(k.end, s.EndRecord), s.End
 	k.follow(s)
+	k.sample(s)
 	t.part, t.latest = nil, k
 	if first.Marks&trace.MarkSuspended != 0 {
 		t.part = k
@@ -527,6 +546,10 @@ func (t *threadEvidence) explains(k *openStall) bool {
 		if w.Reported && len(w.Tree.Nodes) == 0 && k.first <= w.Report.FirstRecord && w.Report.EndRecord <= k.end &&
 			w.narrow(&k.Tree) {
 			w.Kind, w.Repairs, w.CallersUnknown, w.complete, any = k.Kind, k.Repairs, k.unknown, true, true
+			begin, end := w.span()
+			w.Steady = slices.DeleteFunc(slices.Clone(k.Steady), func(x SteadyStack) bool {
+				return x.Nanos < begin || x.Nanos > end
+			})
 		}
 	}
 	return any
@@ -601,6 +624,52 @@ func (k *openStall) follow(s *trace.Segment) {
 		}
 		k.Open = append(k.Open, OpenAtEnd{c.Method, begin})
 	}
+}
+
+// sample keeps the steady samples of a segment. If these are too many, it keeps every other one, and from then on half
+// as many.
+func (k *openStall) sample(s *trace.Segment) {
+	k.every = max(1, k.every)
+	for i := range s.Samples {
+		from := &s.Samples[i]
+		k.steady++
+		k.cpu += max(0, from.CPU)
+		if k.steady%k.every != 0 {
+			continue
+		}
+		k.Steady = append(k.Steady, SteadyStack{Nanos: from.Nanos, State: from.State, CPU: k.cpu, Calls: callsOf(s, from)})
+		if from.CPU < 0 {
+			k.Steady[len(k.Steady)-1].CPU = -1
+		}
+		if len(k.Steady) > maxSamples {
+			half := k.Steady[:0]
+			for n := 1; n < len(k.Steady); n += 2 {
+				half = append(half, k.Steady[n])
+			}
+			clear(k.Steady[len(half):])
+			k.Steady, k.every = half, 2*k.every
+		}
+	}
+}
+
+// callsOf returns the calls that a sample shows as open, the outermost first.
+func callsOf(s *trace.Segment, of *trace.Sample) []trace.Method {
+	path := slices.Clone(of.Below)
+	slices.Reverse(path)
+	between := len(of.Between) - 1
+	for call := of.Call; call >= 0; call = s.Calls[call].Parent {
+		path = append(path, s.Calls[call].Method)
+		for between >= 0 && of.Between[between].Call > call {
+			between--
+		}
+		if between >= 0 && of.Between[between].Call == call {
+			for _, m := range slices.Backward(of.Between[between].Frames) {
+				path = append(path, m)
+			}
+		}
+	}
+	slices.Reverse(path)
+	return path
 }
 
 // Finish hands on the stalls that still wait, when the recording is over.

@@ -17,28 +17,68 @@ type share struct{ method, within trace.Method }
 type strata struct {
 	whole       map[trace.Method]int64 // the own time of a recorded method, with what of it was divided
 	samples     map[trace.Method]weight
-	self, total map[share]int64
+	all         weight // samples
+	divided     int64  // of whole what samples fell in
+	self, total *portions
+	// estimated has the methods of which a call is estimated.
+	estimated map[trace.Method]bool
+	ran       int64 // of divided what no thread waited in
 }
 
-// Bound sets the bounds of the sums of a grafted tree by those of the own times that were divided. A method that is
-// estimated in several of them has independent errors, whose squares are added.
-func Bound(sums []Sum, recorded, grafted *Tree) {
-	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: map[share]int64{},
-		total: map[share]int64{}}
-	for i := range recorded.Samples.Below {
-		if b := &recorded.Samples.Below[i]; b.Path != PathUnknown {
-			m := recorded.Nodes[b.Node].Method
-			w := s.samples[m]
-			w.Add(b.SampleWeight)
-			s.samples[m] = w
+// portions are the parts of methods: of own times, and of them together what no thread waited in.
+type portions struct {
+	of  map[share]int64
+	ran map[trace.Method]int64
+}
+
+func newPortions() *portions { return &portions{of: map[share]int64{}, ran: map[trace.Method]int64{}} }
+
+// enough is how many samples of running threads say as much as any number of them. The JVM stops a thread where
+// compiled code lets it, so a sample may show the caller of an inlined method, or what runs next. This error does not
+// become less with more samples. Beside JFR, shares of own time are off by about as much as with so many samples.
+const enough = 100
+
+// Divided is the calls of a thread.
+type Divided struct {
+	// Recorded has them as they were recorded, Grafted is what [Graft] has made of that.
+	Recorded, Grafted *Tree
+}
+
+// Bound sets the bounds of sums of grafted trees by those of the own times that were divided. A method that is
+// estimated in several of them has independent errors, whose squares are added. So are those of times in which no
+// sample has shown it, and what is wrong with samples of running threads, see [enough]: that is alike in all threads.
+func Bound(sums []Sum, trees ...Divided) {
+	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: newPortions(),
+		total: newPortions(), estimated: map[trace.Method]bool{}}
+	for _, t := range trees {
+		s.take(t.Recorded)
+	}
+	for _, t := range trees {
+		s.walk(t.Grafted)
+	}
+	for m, whole := range s.whole {
+		if s.samples[m].effective() > 0 {
+			s.divided += whole
 		}
 	}
-	s.walk(grafted)
 	selfOff, totalOff := s.off(s.self), s.off(s.total)
 	for i := range sums {
 		m := &sums[i]
 		m.SelfLow, m.SelfHigh = selfOff[m.Method].around(m.Self)
 		m.TotalLow, m.TotalHigh = totalOff[m.Method].around(m.Total)
+	}
+}
+
+// take adds the samples of a tree.
+func (s *strata) take(t *Tree) {
+	for i := range t.Samples.Below {
+		if b := &t.Samples.Below[i]; b.Path != PathUnknown {
+			m := t.Nodes[b.Node].Method
+			w := s.samples[m]
+			w.Add(b.SampleWeight)
+			s.samples[m] = w
+			s.all.Add(b.SampleWeight)
+		}
 	}
 }
 
@@ -55,15 +95,21 @@ func (s *strata) walk(t *Tree) {
 		within[k] = n.Method
 		if n.Grafted.Estimated {
 			within[k] = within[n.Parent]
+			s.estimated[n.Method] = true
 			if open[n.Method] == 0 {
 				estimated = append(estimated, n.Method)
 			}
 		}
 		open[n.Method]++
 		s.whole[within[k]] += n.Self
-		s.self[share{n.Method, within[k]}] += n.Self
+		ran := int64(0)
+		if s.samples[within[k]].effective() > 0 {
+			ran = n.Self - n.Grafted.Waiting - n.Grafted.Blocked
+		}
+		s.ran += ran
+		s.self.add(share{n.Method, within[k]}, n.Self, ran)
 		for _, m := range estimated {
-			s.total[share{m, within[k]}] += n.Self
+			s.total.add(share{m, within[k]}, n.Self, ran)
 		}
 		if n.Child > 0 {
 			k = n.Child
@@ -83,8 +129,23 @@ func (s *strata) walk(t *Tree) {
 	}
 }
 
+// add adds own time, and what of it no thread waited in.
+func (p *portions) add(of share, nanos, ran int64) {
+	p.of[of] += nanos
+	p.ran[of.method] += ran
+}
+
 // spread is how far a time may be too great, and how far too small: the sums of the squares.
-type spread struct{ below, above float64 }
+type spread struct {
+	below, above float64
+	part, seen   int64 // what of the time is estimated, and the own times that it is a part of
+}
+
+// off adds how far a part of a time may be off.
+func (s *spread) off(part, low, high int64) {
+	s.below += float64(part-low) * float64(part-low)
+	s.above += float64(high-part) * float64(high-part)
+}
 
 // around returns the bounds of a time.
 func (s spread) around(nanos int64) (low, high int64) {
@@ -92,22 +153,35 @@ func (s spread) around(nanos int64) (low, high int64) {
 }
 
 // off returns how far the parts of each method may be off.
-func (s *strata) off(parts map[share]int64) map[trace.Method]spread {
+func (s *strata) off(p *portions) map[trace.Method]spread {
 	all := map[trace.Method]spread{}
 	// In one order, as sums of fractions depend on it.
-	order := slices.SortedFunc(maps.Keys(parts), func(a, b share) int {
+	order := slices.SortedFunc(maps.Keys(p.of), func(a, b share) int {
 		return cmp.Or(cmp.Compare(a.method, b.method), cmp.Compare(a.within, b.within))
 	})
 	for _, of := range order {
-		part, n := parts[of], s.samples[of.within].effective()
+		part, n := p.of[of], s.samples[of.within].effective()
 		if n == 0 {
 			continue // nothing of it was divided
 		}
-		low, high := Bounds(part, s.whole[of.within], n)
-		to := all[of.method]
-		to.below += float64(part-low) * float64(part-low)
-		to.above += float64(high-part) * float64(high-part)
+		whole, to := s.whole[of.within], all[of.method]
+		low, high := Bounds(part, whole, n)
+		to.off(part, low, high)
+		to.part, to.seen = to.part+part, to.seen+whole
 		all[of.method] = to
+	}
+	for m, to := range all {
+		most := to.seen
+		if s.estimated[m] {
+			most = s.divided
+			_, high := Bounds(0, s.divided-to.seen, s.all.effective())
+			to.off(0, 0, high)
+		}
+		low, high := Bounds(p.ran[m], s.ran, enough)
+		to.off(p.ran[m], low, high)
+		to.below = min(to.below, float64(to.part)*float64(to.part))
+		to.above = min(to.above, float64(most-to.part)*float64(most-to.part))
+		all[m] = to
 	}
 	return all
 }

@@ -33,6 +33,8 @@ type Grafted struct {
 	// Samples is how many samples its times rest on: Total of an estimated node, Self of a recorded one. If it is 0, Self
 	// may contain the time of calls that were not recorded.
 	Samples int
+	// Pooled is set if the Samples are those of other calls of the same method: no sample fell in these.
+	Pooled bool
 	// TotalLow to TotalHigh and SelfLow to SelfHigh are what Total and Self are with a probability of 95 %; they are equal
 	// to these if they are exact.
 	TotalLow, TotalHigh, SelfLow, SelfHigh int64

@@ -49,7 +49,7 @@ func TestPageSamplesAsGraft(t *testing.T) {
 		trace.MethodDispatch: "android.os.Handler.dispatchMessage"}
 	grafted := evidence.Graft(&m.Tree)
 	sums := evidence.Sums(grafted)
-	evidence.Bound(sums, &m.Tree, grafted)
+	evidence.Bound(sums, evidence.Divided{Recorded: &m.Tree, Grafted: grafted})
 	for _, s := range sums {
 		name := names[s.Method]
 		if name == "" {
@@ -138,7 +138,7 @@ func TestPageEstimates(t *testing.T) {
 		"40.0 ms | 40.0 % | 32.0 ms | 34.8 % | 100 ms | 100 % | 1 | one A · a\n" +
 			"≈ 40.0 ms | 40.0 % | ≈ 40.0 ms | 43.5 % | ≈ 60.0 ms | 60.0 % | est. | work Lib · x\n" +
 			"20.0 ms | 20.0 % | 20.0 ms | 21.7 % | 20.0 ms | 20.0 % | 1 | two B · a",
-		"est. 40.0 ms (28.2 ms to 51.8 ms), 20 samples",
+		"est. 40.0 ms (25.4 ms to 54.9 ms), 20 samples",
 		"a.A.one: 100 ms; own time 40.0 ms; own time est. 40.0 ms (28.2 ms to 51.8 ms), 40 samples\n" +
 			"~x.Lib.work: 60.0 ms; own time 40.0 ms; est. 60.0 ms (46.2 ms to 72.4 ms), 20 samples\n" +
 			"a.B.two: 20.0 ms; own time 20.0 ms; own time est. 20.0 ms (14.4 ms to 20.0 ms), 10 samples",

@@ -306,7 +306,7 @@ func TestPageStalls(t *testing.T) {
 	got := visit{steps: steps}.open(t, demoPage(t))
 	want := []any{"at least 2.00 s,1.45 s,900 ms,800 ms,760 ms",
 		"1: 900 ms,2: 1.45 s,3: 760 ms,4: 800 ms,5: at least 2.00 s",
-		"4: 800 ms,5: at least 2.00 s,2: 1.45 s,1: 900 ms,3: 760 ms", // I/O, cause unknown, own work, and two that wait
+		"4: 800 ms,2: 1.45 s,5: at least 2.00 s,1: 900 ms,3: 760 ms", // I/O, own work, and three that wait
 		"why,what ran,where,thread,took,times of methods,on a processor,garbage collection,began,Where the time went," +
 			"Most own time,Stack samples,after 700 ms, and 1 more sample until 750 ms: ready to run, database," +
 			"Ran before, the latest first,Waited behind it"}

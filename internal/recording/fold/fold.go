@@ -31,8 +31,9 @@ type Folder struct {
 	emit  func(*trace.Segment) error
 	named func(trace.Method, string) error
 
-	calls   []trace.Call // of the segment that is made
-	moved   []int32      // for each call of the segment its index in calls, -1 if it is left out or folded
+	calls   []trace.Call   // of the segment that is made
+	samples []trace.Sample // of it, of folded calls
+	moved   []int32        // for each call of the segment its index in calls, -1 if it is left out or folded
 	open    []openKept
 	run     run           // of the innermost open call
 	repairs trace.Repairs // of segments that were left out
@@ -111,8 +112,8 @@ func (f *Folder) Segment(s *trace.Segment) error {
 	if err := f.flushThread(s.Thread); err != nil {
 		return err
 	}
-	f.calls = f.calls[:0]
-	if err := f.shorten(s.Calls, resolution); err != nil {
+	f.calls, f.samples = f.calls[:0], f.samples[:0]
+	if err := f.shorten(s.Calls, resolution, samplesByCall(s.Samples)); err != nil {
 		return err
 	}
 	if len(f.calls) == 0 && len(s.Calls) > 0 {
@@ -121,18 +122,8 @@ func (f *Folder) Segment(s *trace.Segment) error {
 	}
 	out := *s
 	out.Begin, out.End, out.Calls = max(s.Begin, f.From), min(s.End, f.To), f.calls
-	out.Samples = f.samples(s.Samples)
+	out.Samples = f.samplesOf(s)
 	return f.handOn(&out)
-}
-
-// samples returns the samples of the calls that are neither left out nor folded.
-func (f *Folder) samples(all []trace.Sample) (list []trace.Sample) {
-	for _, s := range all {
-		if s = s.Moved(func(call int32) int32 { return f.moved[call] }); s.Call >= 0 && f.From <= s.Nanos && s.Nanos < f.To {
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // handOn hands on a segment, with the repairs of those that were left out before it.
@@ -142,8 +133,8 @@ func (f *Folder) handOn(s *trace.Segment) error {
 	return f.emit(s)
 }
 
-// shorten appends what is left of the calls.
-func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
+// shorten appends what is left of the calls. samples has the samples by call.
+func (f *Folder) shorten(calls []trace.Call, resolution int64, samples map[int32][]trace.Sample) error {
 	f.open = f.open[:0]
 	f.moved = f.moved[:0]
 	for range calls {
@@ -182,7 +173,7 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 					return err
 				}
 			}
-			f.add(&f.run, calls, i)
+			f.add(&f.run, calls, i, samples)
 			i = calls[i].Next
 		default:
 			if err := f.flush(&f.run, parent()); err != nil {
@@ -217,7 +208,8 @@ func (f *Folder) wait(s *trace.Segment) error {
 		w.segment = *s
 		w.segment.Calls, w.segment.Repairs, w.segment.Gaps, w.segment.Samples = nil, trace.Repairs{}, nil, nil
 	}
-	f.add(&w.run, s.Calls, 0)
+	f.moved = f.moved[:0] // no call around these stays
+	f.add(&w.run, s.Calls, 0, samplesByCall(s.Samples))
 	w.segment.EndRecord, w.segment.Gaps = s.EndRecord, append(w.segment.Gaps, s.Gaps...)
 	w.segment.Repairs.Add(s.Repairs)
 	return nil
@@ -252,12 +244,12 @@ func (f *Folder) flushOutermost(w *outermostRun) error {
 		return nil
 	}
 	begin, end := w.begin, w.end
-	f.calls = f.calls[:0]
+	f.calls, f.samples, f.moved = f.calls[:0], f.samples[:0], f.moved[:0]
 	if err := f.flush(&w.run, -1); err != nil {
 		return err
 	}
 	out := w.segment
-	out.Begin, out.End, out.Calls = begin, end, f.calls
+	out.Begin, out.End, out.Calls, out.Samples = begin, end, f.calls, inOrder(slices.Clone(f.samples))
 	return f.handOn(&out)
 }
 
@@ -271,6 +263,7 @@ type run struct {
 	none       uint64     // calls that took no time, with no call below them that took some
 	marks      trace.Marks
 	methods    methods // of the calls that took no time
+	samples    []foldedSample
 }
 
 // runNode is all calls of a run that have the same path.
@@ -280,6 +273,7 @@ type runNode struct {
 	calls                        uint64
 	sum                          int64
 	marks                        trace.Marks
+	at                           int32 // the call that stands for it
 }
 
 func (r *run) reset() {
@@ -290,8 +284,8 @@ func (r *run) reset() {
 	r.methods = methods{}
 }
 
-// add adds a call and those below it to a run.
-func (f *Folder) add(r *run, calls []trace.Call, i int32) {
+// add adds a call and those below it to a run, with their samples.
+func (f *Folder) add(r *run, calls []trace.Call, i int32, samples map[int32][]trace.Sample) {
 	c, _ := f.cut(&calls[i])
 	if r.calls == 0 {
 		r.begin, r.first = c.Begin, c
@@ -302,6 +296,7 @@ func (f *Folder) add(r *run, calls []trace.Call, i int32) {
 			n := uint64(calls[k].Count)
 			r.calls, r.none, r.marks = r.calls+n, r.none+n, r.marks|calls[k].Marks
 			r.methods.add(calls[k].Method)
+			f.take(r, k, 0, samples)
 		}
 		return
 	}
@@ -324,6 +319,7 @@ func (f *Folder) add(r *run, calls []trace.Call, i int32) {
 		}
 		at := r.below(parent, c.Method)
 		r.at = append(r.at, at)
+		f.take(r, k, at, samples)
 		n := &r.nodes[at]
 		n.calls += uint64(c.Count)
 		n.sum += c.End - c.Begin
@@ -363,10 +359,14 @@ func (f *Folder) flush(r *run, parent int32) error {
 	if r.calls == 1 {
 		c := r.first
 		c.Parent, c.Next = parent, int32(len(f.calls))+1
+		for k := range r.nodes {
+			r.nodes[k].at = int32(len(f.calls))
+		}
 		f.calls = append(f.calls, c)
 	} else {
 		err = f.put(r, 0, parent, r.begin)
 	}
+	f.move(r, int32(len(f.calls))-1)
 	r.reset()
 	return err
 }
@@ -384,6 +384,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 			continue
 		}
 		index := int32(len(f.calls))
+		n.at = index
 		f.calls = append(f.calls, trace.Call{Method: n.method, Parent: parent, Count: count32(n.calls), Begin: at,
 			End: at + n.sum, Marks: n.marks})
 		if err := f.put(r, k, index, at); err != nil {
@@ -392,6 +393,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 		f.calls[index].Next = int32(len(f.calls))
 		at += n.sum
 	}
+	rest := int32(len(f.calls))
 	methods, calls, sum, marks := methods{}, uint64(0), int64(0), trace.Marks(0)
 	if node == 0 {
 		methods, calls, marks = r.methods, r.none, r.marks
@@ -403,6 +405,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 		sum += r.nodes[k].sum
 		for below := k; ; {
 			n := &r.nodes[below]
+			n.at = rest
 			methods.add(n.method)
 			calls, marks = calls+n.calls, marks|n.marks
 			if n.child != 0 {
@@ -428,7 +431,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 			return err
 		}
 	}
-	f.calls = append(f.calls, trace.Call{Method: method, Parent: parent, Next: int32(len(f.calls)) + 1,
+	f.calls = append(f.calls, trace.Call{Method: method, Parent: parent, Next: rest + 1,
 		Count: count32(calls), Begin: at, End: at + sum, Marks: marks})
 	return nil
 }

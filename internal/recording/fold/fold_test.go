@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -56,7 +57,7 @@ func foldAll(t *testing.T, set func(*Folder), segments []*trace.Segment) folded 
 	out := folded{names: map[trace.Method]string{}}
 	f := New(func(s *trace.Segment) error {
 		c := *s
-		c.Calls = slices.Clone(s.Calls)
+		c.Calls, c.Samples = slices.Clone(s.Calls), slices.Clone(s.Samples)
 		out.segments = append(out.segments, &c)
 		return nil
 	}, func(m trace.Method, name string) error {
@@ -178,6 +179,53 @@ func TestFoldConservesTime(t *testing.T) {
 	}
 	if smaller == 0 {
 		t.Error("nothing became smaller")
+	}
+}
+
+// TestFoldKeepsSamples folds random calls with samples, each in any call, and compares how many there are in a call of
+// a method, or in one that stands for calls of several methods, in the callers that stay, and in all.
+func TestFoldKeepsSamples(t *testing.T) {
+	folded := 0
+	for seed := range uint64(25) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		segments := randomSegments(rnd)
+		all := 0
+		for _, s := range segments {
+			for range rnd.IntN(2 * len(s.Calls)) {
+				call := int32(rnd.IntN(len(s.Calls)))
+				c := &s.Calls[call]
+				if at := c.Begin + rnd.Int64N(c.End-c.Begin+1); at < s.End {
+					s.Samples = append(s.Samples, trace.Sample{Call: call, Nanos: at, Weight: int64(c.Method),
+						Below: []trace.Method{trace.FirstNamed}})
+					all++
+				}
+			}
+			slices.SortFunc(s.Samples, func(a, b trace.Sample) int { return cmp.Compare(a.Nanos, b.Nanos) })
+		}
+		for _, resolution := range []int64{0, 1, 10, 40} {
+			out := foldAll(t, func(f *Folder) { f.Resolution = resolution; f.To = 1 << 60 }, segments)
+			n := 0
+			for _, s := range out.segments {
+				for i, one := range s.Samples {
+					switch c := &s.Calls[one.Call]; {
+					case i > 0 && one.Nanos < s.Samples[i-1].Nanos:
+						t.Fatalf("seed %d, resolution %d: samples are in no order", seed, resolution)
+					case Folded(c.Method):
+						folded++
+					case int64(c.Method) != one.Weight:
+						t.Fatalf("seed %d, resolution %d: a sample of method %d is in method %d", seed, resolution, one.Weight,
+							c.Method)
+					}
+					n++
+				}
+			}
+			if n != all {
+				t.Fatalf("seed %d, resolution %d: %d samples became %d", seed, resolution, all, n)
+			}
+		}
+	}
+	if folded == 0 {
+		t.Error("no sample fell in a folded call")
 	}
 }
 

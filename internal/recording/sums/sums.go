@@ -26,6 +26,8 @@ type Sum struct {
 	Total   int64 `json:"totalNanos"`
 	Self    int64 `json:"selfNanos"`
 	Longest int64 `json:"longestNanos"`
+	// Long is what of Total was recorded in calls that took [LongCall] and so long that the clock of records can show it.
+	Long int64 `json:"-"`
 	// Estimate says what of the times rests on samples. It is zero if nothing does.
 	Estimate Estimate `json:"estimate,omitzero"`
 
@@ -33,10 +35,18 @@ type Sum struct {
 	used   bool
 }
 
+// LongCall is how long a call takes that may be seen by itself: a frame of Android.
+const LongCall = 16 * time.Millisecond
+
+// clockTicks is of how many ticks of the clock a call must be to be known as a long one.
+const clockTicks = 3
+
 // Estimate is the part of a method's times that stacks show, which were taken from time to time.
 type Estimate struct {
 	// Samples is how many stacks it rests on.
 	Samples int `json:"samples"`
+	// Pooled is set if these are the samples of other calls of the method, because none fell in these.
+	Pooled bool `json:"-"`
 	// Total and Self are what of the method's total and own time no record shows: calls of a method that was switched
 	// off or is not traced.
 	Total int64 `json:"totalNanos"`
@@ -99,6 +109,7 @@ func (t *Sum) Add(o *Sum) {
 	t.Total += o.Total
 	t.Self += o.Self
 	t.Longest = max(t.Longest, o.Longest)
+	t.Long += o.Long
 }
 
 // added returns the estimate of the sum of both.
@@ -110,7 +121,7 @@ func (t *Sum) added(o *Sum) Estimate {
 	total, self := t.Total+o.Total, t.Self+o.Self
 	root := func(a, b int64) int64 { return int64(math.Round(math.Hypot(float64(a), float64(b)))) }
 	sum := Estimate{
-		Samples: a.Samples + b.Samples, Total: a.Total + b.Total, Self: a.Self + b.Self,
+		Total: a.Total + b.Total, Self: a.Self + b.Self,
 		TotalLow:  total - root(t.Total-a.TotalLow, o.Total-b.TotalLow),
 		TotalHigh: total + root(a.TotalHigh-t.Total, b.TotalHigh-o.Total),
 		SelfLow:   self - root(t.Self-a.SelfLow, o.Self-b.SelfLow),
@@ -121,7 +132,21 @@ func (t *Sum) added(o *Sum) Estimate {
 	if a.CPU < 0 || b.CPU < 0 {
 		sum.CPU = -1
 	}
+	sum.Samples, sum.Pooled = bothSamples(&a, &b)
 	return sum
+}
+
+// bothSamples returns how many samples two estimates rest on. Those of other calls do not count twice.
+func bothSamples(a, b *Estimate) (n int, pooled bool) {
+	switch {
+	case a.Pooled && b.Pooled:
+		return max(a.Samples, b.Samples), true
+	case a.Pooled && b.Samples > 0:
+		return b.Samples, false
+	case b.Pooled && a.Samples > 0:
+		return a.Samples, false
+	}
+	return a.Samples + b.Samples, a.Pooled || b.Pooled
 }
 
 // bounded returns the estimate, with the exact times for bounds if it rests on no sample.
@@ -140,6 +165,7 @@ type Sums struct {
 	used      []int32            // indices of list, in the order of first calls
 	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
 	open      []openSum
+	long      int64 // how long a long call takes, if that is more than LongCall
 }
 
 // openSum is a call that is open: where the call beside it is, and the index of its method in the list.
@@ -180,7 +206,12 @@ func (t *Sums) of(m trace.Method) int32 {
 }
 
 // Chunk implements [trace.Handler].
-func (t *Sums) Chunk(trace.Chunk) error { return nil }
+func (t *Sums) Chunk(c trace.Chunk) error {
+	if meta, ok := c.(*trace.Meta); ok {
+		t.long = clockTicks * meta.ClockPeriod().Nanoseconds()
+	}
+	return nil
+}
 
 // Named implements [trace.Handler].
 func (t *Sums) Named(trace.Method, string) error { return nil }
@@ -204,6 +235,9 @@ func (t *Sums) Segment(s *trace.Segment) error {
 		}
 		if total.active == 0 {
 			total.Total += nanos
+			if whole >= max(t.long, LongCall.Nanoseconds()) && c.Marks&^(trace.MarkResumed|trace.MarkSuspended) == 0 {
+				total.Long += nanos
+			}
 		}
 		total.active++
 		total.Self += nanos
@@ -244,14 +278,13 @@ func (t *Sum) count(c *trace.Call, kind trace.SegmentKind) {
 	}
 }
 
-// estimateOf returns what samples say of a method.
+// estimateOf returns what samples say of a method, without bounds.
 func estimateOf(m *evidence.Sum) Estimate {
 	if m.Samples == 0 {
 		return Estimate{}
 	}
-	return Estimate{Samples: m.Samples, Total: m.EstimatedTotal, Self: m.EstimatedSelf, TotalLow: m.TotalLow,
-		TotalHigh: m.TotalHigh, SelfLow: m.SelfLow, SelfHigh: m.SelfHigh, Running: m.Sampled - m.Waiting - m.Blocked,
-		Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
+	return Estimate{Samples: m.Samples, Pooled: m.Pooled, Total: m.EstimatedTotal, Self: m.EstimatedSelf,
+		Running: m.Sampled - m.Waiting - m.Blocked, Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
 }
 
 // SumOf returns the sum of the calls of a node, which may be of a grafted tree.
@@ -261,7 +294,8 @@ func SumOf(n *evidence.Node) Sum {
 	if g.Samples == 0 {
 		return s
 	}
-	s.Estimate = Estimate{Samples: g.Samples, TotalLow: g.TotalLow, TotalHigh: g.TotalHigh, SelfLow: g.SelfLow,
+	s.Estimate = Estimate{Samples: g.Samples, Pooled: g.Pooled, TotalLow: g.TotalLow, TotalHigh: g.TotalHigh,
+		SelfLow:  g.SelfLow,
 		SelfHigh: g.SelfHigh, Known: n.Self, Running: n.Self - g.Waiting - g.Blocked, Waiting: g.Waiting,
 		Blocked: g.Blocked, CPU: g.CPU}
 	if g.Estimated {
@@ -276,7 +310,8 @@ func AddTo(to, n *evidence.Node) {
 	s.Add(&o)
 	to.Calls, to.Marked, to.Total, to.Self, to.Longest = s.Calls, s.Marked, s.Total, s.Self, s.Longest
 	e := &s.Estimate
-	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
+	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, Pooled: e.Pooled,
+		TotalLow:  e.TotalLow,
 		TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting, Blocked: e.Blocked,
 		CPU: e.CPU}
 }
@@ -291,7 +326,12 @@ type Calls struct {
 func NewCalls() *Calls { return &Calls{paths: Paths{Limit: 1 << 18}} }
 
 // Chunk implements [trace.Handler].
-func (s *Calls) Chunk(c trace.Chunk) error { return s.paths.Chunk(c) }
+func (s *Calls) Chunk(c trace.Chunk) error {
+	if err := s.Sums.Chunk(c); err != nil {
+		return err
+	}
+	return s.paths.Chunk(c)
+}
 
 // Segment adds the calls of a segment.
 func (s *Calls) Segment(seg *trace.Segment) error {
@@ -318,11 +358,27 @@ func (s *Calls) Graft() {
 			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
 		}
 	}
+	var trees []evidence.Divided
 	for _, t := range list {
-		sums := evidence.Sums(t.Tree)
-		evidence.Bound(sums, t.Recorded, t.Tree)
-		for _, m := range sums {
+		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree})
+		for _, m := range evidence.Sums(t.Tree) {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}
+	}
+	s.bound(trees)
+}
+
+// bound sets the bounds of what is estimated.
+func (s *Calls) bound(trees []evidence.Divided) {
+	var sums []evidence.Sum
+	for i := range s.list {
+		if m := &s.list[i]; m.Estimate.Samples > 0 {
+			sums = append(sums, evidence.Sum{Method: m.Method, Total: m.Total, Self: m.Self})
+		}
+	}
+	evidence.Bound(sums, trees...)
+	for _, m := range sums {
+		e := &s.list[s.of(m.Method)].Estimate
+		e.TotalLow, e.TotalHigh, e.SelfLow, e.SelfHigh = m.TotalLow, m.TotalHigh, m.SelfLow, m.SelfHigh
 	}
 }

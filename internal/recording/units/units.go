@@ -73,7 +73,8 @@ func Commas(digits string) string {
 	return sign + whole
 }
 
-// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s".
+// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s",
+// or "0.1 s, ≤ 2.3 s" if it may be more than twice as long.
 func PlusMinus(nanos, low, high int64) string {
 	off := max(nanos-low, high-nanos)
 	if off <= 0 {
@@ -85,6 +86,10 @@ func PlusMinus(nanos, low, high int64) string {
 	}
 	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/2/unit)))))
 	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
+	if off > nanos && off == high-nanos {
+		decimals = max(0, int(math.Ceil(1-math.Log10(float64(high)/unit))))
+		return number(nanos) + " " + name + ", ≤ " + number(high) + " " + name
+	}
 	return number(nanos) + " ± " + number(off) + " " + name
 }
 

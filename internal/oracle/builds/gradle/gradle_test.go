@@ -396,9 +396,9 @@ func TestFailures(t *testing.T) {
 		{"variants of a program that has none", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { variants { release { } } }\n")
 		}, []string{"tracegen { variants { release } }", "project ':app' is no Android app"}},
-		{"a guard that scans do not have", func(p *project) {
-			p.add("app/build.gradle", "\ntracegen { incremental = true; maxGrowth = 50d }\n")
-		}, []string{"maxGrowth", "incremental"}},
+		{"a guard on the sum of all parts", func(p *project) {
+			p.add("app/build.gradle", "\ntracegen { incremental = true; maxGrowth = 0.5d }\n")
+		}, []string{"growth: the classes grow from", "at most 0.5 %", "All outputs were written"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, g, repo, filepath.Join(dir, fmt.Sprint(i)), filepath.Join(dir, "cache"))

@@ -199,12 +199,13 @@ class Grafter {
       pool = this.pool.get(tree.method[k]),
       pooled = this.own[k].weight === 0 && pool,
       shown = pooled || this.own[k];
-    for (const { at, share } of this.places[k]) {
-      const self = tree.self[k] * share;
+    for (const [i, { at, share }] of this.places[k].entries()) {
+      const self = tree.self[k] * share,
+        others = pooled || i > 0; // the samples count in one place
       (out.recorded.self[at] ||= new Weight()).add(shown);
       if (!shown.weight) out.self[at] += self;
       else if (pooled && tree.self[k] / this.least < shown.list.length) this.spread(at, k, self, shown);
-      else for (const b of shown.list) this.give(at, k, (self * b.weight) / shown.weight, b, pooled);
+      else for (const b of shown.list) this.give(at, k, (self * b.weight) / shown.weight, b, others);
     }
   }
 
@@ -235,7 +236,7 @@ class Grafter {
 /** Between what a part of a time lies with a probability of 95 % that n samples of the whole time show: Wilson. */
 function bounds(part, whole, n) {
   if (!(whole > 0)) return [part, part];
-  if (!(n >= 1)) return [0, whole];
+  if (!(n >= 1)) return [0, Math.max(part, whole)];
   const z = 1.959964,
     p = Math.min(1, part / whole),
     middle = p + (z * z) / (2 * n),
@@ -262,6 +263,9 @@ function nodeBounds(tree, k) {
   return { total: bounds(tree.total[k], total, n), self: bounds(tree.self[k], total, n) };
 }
 
+/** How many samples of running threads say as much as any number of them: see package evidence. */
+const enough = 100;
+
 /**
  * By method: how far its own time and its total may be too great and too small, as squares. The own time of a recorded
  * method is exact: its samples say only how it is divided. Errors of several such methods are independent.
@@ -270,10 +274,14 @@ function spreads(tree) {
   if (tree.spreads) return tree.spreads;
   const whole = new Map(), // by recorded method: its own time, with what of it was divided
     parts = { self: new Map(), total: new Map() }, // by method and recorded method around it: its part of that
+    ran = { self: new Map(), total: new Map() }, // by method: what of its parts no thread waited in
     within = [], // by node: the recorded method around it
     open = new Map(),
+    everEstimated = new Set(),
     estimated = []; // methods whose outermost open call is estimated
-  const add = (map, key, n) => map.set(key, (map.get(key) || 0) + n);
+  let allRan = 0;
+  const add = (map, key, n) => map.set(key, (map.get(key) || 0) + n),
+    samples = (m) => tree.recorded.pool.get(m)?.effective || 0;
   for (const waiting = [...tree.children[0]]; waiting.length; ) {
     const k = waiting.pop(),
       m = tree.method[Math.abs(k)];
@@ -283,25 +291,48 @@ function spreads(tree) {
       continue;
     }
     within[k] = tree.estimated[k] ? within[tree.parent[k]] : m;
+    if (tree.estimated[k]) everEstimated.add(m);
     if (tree.estimated[k] && !open.get(m)) estimated.push(m);
     add(open, m, 1);
     add(whole, within[k], tree.self[k]);
-    add(parts.self, `${m},${within[k]}`, tree.self[k]);
-    for (const of of estimated) add(parts.total, `${of},${within[k]}`, tree.self[k]);
+    const by = tree.own(k) || [],
+      ranHere = samples(within[k]) ? tree.self[k] - (by[1] || 0) - (by[2] || 0) : 0;
+    allRan += ranHere;
+    for (const [which, list] of [
+      ["self", [m]],
+      ["total", estimated],
+    ])
+      for (const of of list) {
+        add(parts[which], `${of},${within[k]}`, tree.self[k]);
+        add(ran[which], of, ranHere);
+      }
     waiting.push(-k, ...tree.children[k]);
   }
+  let divided = 0; // the own times that samples fell in
+  for (const [m, nanos] of whole) if (samples(m)) divided += nanos;
   tree.spreads = { self: new Map(), total: new Map() };
-  for (const which of ["self", "total"])
-    for (const [key, part] of parts[which]) {
-      const [m, of] = key.split(",").map(Number),
-        n = tree.recorded.pool.get(of)?.effective || 0;
-      if (!n) continue; // nothing of it was divided
-      const [low, high] = bounds(part, whole.get(of), n),
-        sum = tree.spreads[which].get(m) || { below: 0, above: 0 };
+  for (const which of ["self", "total"]) {
+    const off = (sum, part, [low, high]) => {
       sum.below += (part - low) ** 2;
       sum.above += (high - part) ** 2;
+    };
+    for (const [key, part] of parts[which]) {
+      const [m, of] = key.split(",").map(Number);
+      if (!samples(of)) continue; // nothing of it was divided
+      const sum = tree.spreads[which].get(m) || { below: 0, above: 0, part: 0, seen: 0 };
+      off(sum, part, bounds(part, whole.get(of), samples(of)));
+      sum.part += part;
+      sum.seen += whole.get(of);
       tree.spreads[which].set(m, sum);
     }
+    for (const [m, sum] of tree.spreads[which]) {
+      const most = everEstimated.has(m) ? divided : sum.seen;
+      if (everEstimated.has(m)) off(sum, 0, bounds(0, divided - sum.seen, tree.recorded.under[0].effective));
+      off(sum, ran[which].get(m), bounds(ran[which].get(m), allRan, enough));
+      sum.below = Math.min(sum.below, sum.part ** 2);
+      sum.above = Math.min(sum.above, (most - sum.part) ** 2);
+    }
+  }
   return tree.spreads;
 }
 

@@ -175,12 +175,16 @@ public final class Start {
         System.out.println(row + "\t" + value);
     }
 
+    /** Loads the boot classes, as the zygote of a phone does before there is an app. */
+    static void preload() throws Exception {
+        load(System.getProperty("java.boot.class.path"), "", PRELOADED);
+    }
+
     /** Measures. */
     public static void main(String[] args) throws Exception {
         final boolean recorder = args[0].equals("recorder");
         final boolean bytes = args[1].equals("bytes");
-        // As the zygote of a phone does, before there is an app.
-        load(System.getProperty("java.boot.class.path"), "", PRELOADED);
+        preload();
         if (args[1].equals("loaded")) {
             load(System.getProperty("java.class.path"), "dev.tracegen.runtime.", ".*");
         }

@@ -326,6 +326,7 @@ final class AndroidSupport {
                     t.use(binary);
                     t.getScanOptions().from(options);
                     t.getScanOptions().getClasspath().from(bootClasspath);
+                    t.getGrowthLimit().set(Growth.limit(options));
                     t.getSlices().from(found);
                 });
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-import org.gradle.api.GradleException;
 import org.gradle.api.file.ConfigurableFileCollection;
 import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
@@ -77,12 +76,8 @@ public abstract class AssignOptions {
         return list;
     }
 
-    /** Returns the arguments for {@code assign}, which has no guard on sizes. */
+    /** Returns the arguments for {@code assign}, which does not know the sizes of classes; see {@link Growth}. */
     List<String> assign() {
-        if (getMaxGrowth().isPresent()) {
-            throw new GradleException("tracegen { maxGrowth } needs the sizes of classes, which are not known when IDs"
-                    + " are assigned. Set incremental = false for this build, or remove it.");
-        }
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
             String name = guard.split("=", 2)[0];

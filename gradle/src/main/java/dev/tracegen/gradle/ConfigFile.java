@@ -16,15 +16,15 @@ import org.gradle.api.Transformer;
 import org.gradle.api.file.RegularFile;
 
 /**
- * Finds the names of other files in a {@code tracegen.yml}. Gradle must see when these files change: those that are
- * included are inputs, and those that options name are refused. The plugin does not need to understand all of YAML:
- * tracegen reports what is wrong with the file.
+ * Finds the names of other files in a {@code tracegen.yml}. Gradle must see when these files change: profiles and those
+ * that are included are inputs, and those that other options name are refused. The plugin does not need to understand
+ * all of YAML: tracegen reports what is wrong with the file.
  */
 final class ConfigFile {
     /** The options of {@code tracegen.yml} that name files, at the start of a line. */
     private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|r8-mapping|prune|blocklist"
             + "|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
-    private static final Pattern INCLUDE = Pattern.compile("^[\"']?include[\"']?\\s*:(.*)");
+    private static final Pattern INCLUDE = Pattern.compile("^[\"']?(?:include|profile)[\"']?\\s*:(.*)");
     private static final Pattern ITEM = Pattern.compile("^\\s*-\\s+(.*)");
 
     private ConfigFile() {}
@@ -59,7 +59,7 @@ final class ConfigFile {
         }
     }
 
-    /** Returns the files that a file includes, and those that they include. */
+    /** Returns the profiles that a file names, the files that it includes, and those that they include. */
     static Set<File> includes(File file) {
         Set<File> found = new LinkedHashSet<>();
         addIncludes(file, found);

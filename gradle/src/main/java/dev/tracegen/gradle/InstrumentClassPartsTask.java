@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import javax.inject.Inject;
 
@@ -125,6 +126,14 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     public abstract Property<String> getCompression();
 
     /**
+     * By how many percent the class files may grow.
+     *
+     * @return the limit, infinite if there is none
+     */
+    @Input
+    public abstract Property<Double> getGrowthLimit();
+
+    /**
      * The jar that is written. The Android Gradle plugin says where.
      *
      * @return the file
@@ -189,6 +198,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     void from(TracegenOptions options, Provider<Directory> directory) {
         getScanOptions().from(options);
         getAssignOptions().from(options);
+        getGrowthLimit().set(Growth.limit(options));
         getMapping().set(directory.map(d -> d.file("methodMapping.txt")));
         getReport().set(directory.map(d -> d.file("report.json")));
         getSkipped().set(directory.map(d -> d.file("skipped.tsv")));
@@ -221,6 +231,11 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         });
         Map<String, String> pieces = instrument(keys, slices, new File(work, "directories"));
         merge(pieces);
+        // Inputs of the same content have one piece.
+        Map<String, File> inputs = new HashMap<>();
+        keys.forEach((input, key) -> inputs.put(key, input));
+        Growth.check(getGrowthLimit().get(), inputs.values(), pieces.keySet().stream().map(File::new)
+                .collect(Collectors.toList()));
     }
 
     /** Returns a scan file for each key. It scans the inputs that have none. */

@@ -11,8 +11,10 @@ import org.gradle.api.file.Directory;
 import org.gradle.api.file.RegularFile;
 import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
+import org.gradle.api.provider.Property;
 import org.gradle.api.tasks.CacheableTask;
 import org.gradle.api.tasks.Classpath;
+import org.gradle.api.tasks.Input;
 import org.gradle.api.tasks.InputFiles;
 import org.gradle.api.tasks.Nested;
 import org.gradle.api.tasks.OutputFile;
@@ -57,6 +59,14 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
     public abstract ScanOptions getScanOptions();
 
     /**
+     * By how many percent the class files may grow.
+     *
+     * @return the limit, infinite if there is none
+     */
+    @Input
+    public abstract Property<Double> getGrowthLimit();
+
+    /**
      * The jar that is written. The Android Gradle plugin says where.
      *
      * @return the file
@@ -89,6 +99,7 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
                         "--output=" + getOutput().get(), "--compression=store", "--quiet");
                 arguments.addAll(getScanOptions().classpath(true));
                 runner().run("the feature's classes", arguments);
+                Growth.check(getGrowthLimit().get(), inputs, Collections.singletonList(getOutput().get().getAsFile()));
                 return;
             }
         }

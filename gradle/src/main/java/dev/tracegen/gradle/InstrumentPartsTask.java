@@ -81,6 +81,14 @@ public abstract class InstrumentPartsTask extends TracegenTask {
     public abstract Property<String> getCompression();
 
     /**
+     * By how many percent the class files may grow.
+     *
+     * @return the limit, infinite if there is none
+     */
+    @Input
+    public abstract Property<Double> getGrowthLimit();
+
+    /**
      * The directory into which the instrumented class path is written.
      *
      * @return the directory
@@ -163,6 +171,16 @@ public abstract class InstrumentPartsTask extends TracegenTask {
         getLogger().info("{} of {} parts are unchanged", reused, names.size());
         Layout.write(directory, names.values());
         save(after, before, directory);
+        List<File> inputs = new ArrayList<>();
+        List<File> outputs = new ArrayList<>();
+        names.forEach((part, name) -> {
+            // As in one run, the runtime is no class of the program.
+            if (Layout.isPart(part) && !part.getName().equals(Layout.RUNTIME)) {
+                inputs.add(part);
+                outputs.add(new File(directory, name));
+            }
+        });
+        Growth.check(getGrowthLimit().get(), inputs, outputs);
     }
 
     private List<String> arguments(File part, File slice, File output) {

@@ -143,6 +143,7 @@ final class JvmSupport {
             task.getScanOptions().from(extension);
             jvm(task.getScanOptions());
             task.getCompression().set(extension.getCompression());
+            task.getGrowthLimit().set(Growth.limit(extension));
             task.getLibraries().set(directory.map(d -> d.dir("libs")));
             task.getStateFile().set(directory.map(d -> d.file("parts.txt")));
         });

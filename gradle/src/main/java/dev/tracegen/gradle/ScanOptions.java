@@ -64,7 +64,7 @@ public abstract class ScanOptions {
     @PathSensitive(PathSensitivity.NONE)
     public abstract RegularFileProperty getConfig();
 
-    /** The files that {@link #getConfig()} includes. */
+    /** The files that {@link #getConfig()} includes, and its profiles. */
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getIncluded();

@@ -75,7 +75,7 @@ public abstract class TracegenOptions {
     public abstract Property<String> getExits();
 
     /**
-     * Which methods are too small to be traced: {@code smart}, {@code matrix} or {@code none}.
+     * Which methods are too small to be traced: {@code bounded}, {@code smart}, {@code matrix} or {@code none}.
      *
      * @return the property
      */

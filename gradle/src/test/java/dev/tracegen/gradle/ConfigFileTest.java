@@ -38,6 +38,7 @@ class ConfigFileTest {
     void includesAreFoundInEachFormOfYaml() throws IOException {
         assertEquals(files("a.yml"), ConfigFile.includes(write("1.yml", "include: a.yml")));
         assertEquals(files("a.yml"), ConfigFile.includes(write("2.yml", "\"include\": 'a.yml' # a comment")));
+        assertEquals(files("p.txt"), ConfigFile.includes(write("2.yml", "profile: p.txt", "exits: exact")));
         assertEquals(files("a.yml", "b c.yml"), ConfigFile.includes(write("3.yml", "include: [ a.yml, \"b c.yml\" ]")));
         assertEquals(files("a.yml", "b.yml"), ConfigFile.includes(write("4.yml", "include:", "  - a.yml", "",
                 "# a comment", "- b.yml", "rules:", "  - block: x.yml")));

@@ -43,7 +43,7 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
   @Parameter(property = "tracegen.exits")
   private String exits;
 
-  /** Which methods are too small to be traced: smart, matrix, or none. */
+  /** Which methods are too small to be traced: bounded, smart, matrix, or none. */
   @Parameter(property = "tracegen.trivial")
   private String trivial;
 

@@ -15,6 +15,9 @@ final class SignsOfLife {
     private static final long MIN_SIGN_NANOS = 80000000L;
     private static final long MAX_SIGN_NANOS = 5000000000L;
 
+    /** The records of a running message are handed over when they fill one part in so many of the ring. */
+    private static final int FULL_SHARE = 4;
+
     private final RecorderOptions options;
     private final WriterQueue out;
     private List<OpenCall> alive = new ArrayList<OpenCall>();
@@ -46,7 +49,10 @@ final class SignsOfLife {
         // The last records before a hang in one method must not wait until the next sign is due: the process may be
         // killed before that.
         boolean stuck = !options.everyRecord && !calls && next > f.signedRecord;
-        interval = stuck ? MIN_SIGN_NANOS : interval;
+        // Neither must a ring that is soon full: it overwrites the oldest records.
+        Ring ring = t.existingRing();
+        boolean full = !options.everyRecord && ring != null && next - f.handedOver >= ring.length() / FULL_SHARE;
+        interval = full ? 0 : stuck ? MIN_SIGN_NANOS : interval;
         // At the next check it would be too late.
         if (f.passed && (f.lastSign == 0 || checkNanos - f.lastSign >= interval - Sampler.pollNanos(options, 0))) {
             f.lastSign = checkNanos;

@@ -12,6 +12,12 @@ final class StackChunks {
     /** The table of stacks begins anew when it has so many nodes, to bound its memory. */
     private static final int MAX_NODES = 1 << 14;
 
+    /**
+     * It also begins anew when it is so old. A reader that misses a chunk knows no node since then, and can use no
+     * sample until the table begins anew. Frames are names that the file has already, so a node is a few bytes.
+     */
+    private static final long MAX_NANOS = 30_000_000_000L;
+
     /** Of a deeper stack the innermost frames are written. */
     private static final int MAX_FRAMES = 4096;
 
@@ -21,6 +27,9 @@ final class StackChunks {
     /** The nodes that are in the file, and those of the chunk that is being made, with their numbers. */
     private final Map<Node, Integer> numbers = new HashMap<Node, Integer>();
     private final List<Node> fresh = new ArrayList<Node>();
+
+    /** When the first sample of the table was taken. */
+    private long tableNanos;
 
     /** A stack: that of the node before it and one more frame, the inner one. */
     private static final class Node {
@@ -89,8 +98,12 @@ final class StackChunks {
         if (!out.begin(about.toArray(new ThreadTrace[0]))) {
             return false;
         }
-        if (numbers.size() >= MAX_NODES) {
+        long nanos = samples.get(0).nanos;
+        if (numbers.size() >= MAX_NODES || nanos - tableNanos >= MAX_NANOS) {
             numbers.clear();
+        }
+        if (numbers.isEmpty()) {
+            tableNanos = nanos;
         }
         boolean written = false;
         try {

@@ -222,8 +222,8 @@ class RecorderMemoryTest {
         assertEquals(1 << 20, MemoryBudget.defaultBytes(8 << 20, false));
         assertEquals(4 << 20, MemoryBudget.defaultBytes(64 << 20, false));
         assertEquals(64 << 20, MemoryBudget.defaultBytes(Long.MAX_VALUE, false));
-        assertEquals(16 << 20, MemoryBudget.defaultBytes(512 << 20, true));
-        assertEquals(12 << 20, MemoryBudget.defaultBytes(192 << 20, true));
+        assertEquals(7 << 19, MemoryBudget.defaultBytes(512 << 20, true));
+        assertEquals(3 << 20, MemoryBudget.defaultBytes(48 << 20, true));
     }
 
     @Test

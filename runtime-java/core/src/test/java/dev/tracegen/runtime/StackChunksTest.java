@@ -142,7 +142,11 @@ class StackChunksTest {
     }
 
     private static SteadySample sample(ThreadTrace t, int k) {
-        return new SteadySample(t, k, Thread.State.RUNNABLE, new StackTraceElement[] {
+        return sample(t, k, k);
+    }
+
+    private static SteadySample sample(ThreadTrace t, int k, long nanos) {
+        return new SteadySample(t, nanos, Thread.State.RUNNABLE, new StackTraceElement[] {
             new StackTraceElement("a.B", "m" + k % 20000, null, -1), new StackTraceElement("a.B", "run", null, -1)},
                 k, 0, -1);
     }
@@ -168,6 +172,19 @@ class StackChunksTest {
             assertTrue(w.stacks.write(Arrays.asList(sample(main, 2))));
         }
         assertEquals("anew 2; anew 2; ", tables(dir.resolve("w.tgd")));
+    }
+
+    /** Of a file that misses a chunk, the samples of half a minute are lost at most. */
+    @Test
+    void theTableBeginsAnewWhenItIsOld() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().set("stacks", "off"));
+        RecorderOptions o = new RecorderOptions().platform(platform).output(dir.resolve("w.tgd").toFile());
+        try (RecordingWriter w = new RecordingWriter(o, 0, 1, new Disk())) {
+            for (long seconds : new long[] {100, 129, 130, 131, 159, 161}) {
+                assertTrue(w.stacks.write(Arrays.asList(sample(main, 1, seconds * 1000000000L))));
+            }
+        }
+        assertEquals("anew 2; 0; anew 2; 0; 0; anew 2; ", tables(dir.resolve("w.tgd")));
     }
 
     @Test

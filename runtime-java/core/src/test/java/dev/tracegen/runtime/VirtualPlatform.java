@@ -72,6 +72,12 @@ final class VirtualPlatform extends Platform {
         Await.until("the recorder has checked all threads", () -> checks.get() >= enough);
     }
 
+    /** Returns when the next check has begun or ended: after any number of calls there were as many checks. */
+    void awaitNextCheck() throws Exception {
+        long enough = checks.get() + 1;
+        Await.until("the recorder has checked all threads", () -> checks.get() >= enough);
+    }
+
     /** Returns when the thread of the clock has read the time for the first time. */
     void awaitClock() throws Exception {
         Await.until("the clock has begun", () -> clockReads.get() > 0);

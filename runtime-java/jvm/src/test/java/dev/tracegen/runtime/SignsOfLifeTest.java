@@ -118,6 +118,32 @@ class SignsOfLifeTest {
         alive(platform.nanoTime() - 200000000L);
     }
 
+    /** The ring may be small, because the records of a long message are handed over before it is full. */
+    @Test
+    void aMessageThatMakesManyRecordsLosesNone() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        main.messageBegin("m");
+        platform.pass(700);
+        alive(platform.nanoTime());
+        for (int k = 0; k < 20; k++) {
+            platform.pass(5000);
+            alive(platform.nanoTime());
+        }
+        // New records at each check, so that none finds the thread stuck. Between two copies there are at most two of
+        // the 20 portions, and a quarter of the ring.
+        for (int k = 0; k < 20; k++) {
+            platform.awaitNextCheck();
+            for (int n = 0; n < 150; n++) {
+                AppMethodBeat.i(1);
+                AppMethodBeat.o(1);
+            }
+        }
+        platform.pass(5000);
+        platform.awaitCheck();
+        Await.written(recorder);
+        assertEquals(6001, WrittenChunks.records(file, 0).split(" ").length);
+    }
+
     /** A part of a recording refers to nothing in the one before, so it needs the whole message. */
     @Test
     void aNewPartHasTheRecordsOfTheMessageThatHangs() throws Exception {

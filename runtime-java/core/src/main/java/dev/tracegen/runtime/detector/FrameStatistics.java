@@ -16,6 +16,10 @@ public final class FrameStatistics {
     /** From here on a frame has a name of its own. */
     static final long FROZEN_NANOS = 300000000L;
 
+    /** Google Play calls a frame slow if it took more than 16 ms, and frozen if it took more than 700 ms. */
+    static final long PLAY_SLOW_NANOS = 16000000L;
+    static final long PLAY_FROZEN_NANOS = 700000000L;
+
     /** Frames that are further apart do not follow each other. */
     private static final long IDLE_NANOS = 100000000L;
 
@@ -24,6 +28,8 @@ public final class FrameStatistics {
     private final int[] levels = new int[DropLevel.values().length];
     private int frames;
     private int frozen;
+    private int playSlow;
+    private int playFrozen;
     private int lost;
     private int unreported;
     private long dropped;
@@ -62,6 +68,12 @@ public final class FrameStatistics {
         levels[DropLevel.of(late, frame.refreshHz).ordinal()]++;
         if (nanos >= FROZEN_NANOS) {
             frozen++;
+        }
+        if (nanos > PLAY_SLOW_NANOS) {
+            playSlow++;
+        }
+        if (nanos > PLAY_FROZEN_NANOS) {
+            playFrozen++;
         }
         sumNanos += nanos;
         worstNanos = Math.max(worstNanos, nanos);
@@ -130,7 +142,8 @@ public final class FrameStatistics {
         for (DropLevel l : DropLevel.values()) {
             b.fact("level-" + l.name().toLowerCase(Locale.ROOT), frames(l));
         }
-        b.fact("frozen-frames", frozen).fact("mean-millis", millis(meanNanos()));
+        b.fact("frozen-frames", frozen).fact("play-slow-frames", playSlow).fact("play-frozen-frames", playFrozen);
+        b.fact("mean-millis", millis(meanNanos()));
         b.fact("worst-millis", millis(worstNanos())).fact("drawing-millis", millis(drawingNanos));
         if (drawingNanos > 0) {
             b.fact("fps", number(frames * 1e9 / drawingNanos));

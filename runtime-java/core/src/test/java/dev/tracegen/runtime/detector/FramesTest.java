@@ -225,6 +225,21 @@ class FramesTest {
     }
 
     @Test
+    void framesAreCountedInPlaysTerms() throws Exception {
+        on();
+        for (long millis : new long[] {4, 16, 17, 300, 700, 701}) {
+            lastVsync = 0; // each begins at its vsync
+            draw(millis * MILLI);
+        }
+        off();
+        Incident s = found.one("scene-frames");
+        assertEquals("6", s.facts.get("frames"));
+        assertEquals("4", s.facts.get("play-slow-frames"));
+        assertEquals("1", s.facts.get("play-frozen-frames"));
+        assertEquals("3", s.facts.get("frozen-frames"));
+    }
+
+    @Test
     void nothingIsReportedOfATimeInWhichTheProcessDidNotRun() throws Exception {
         on();
         draw(4 * MILLI);

@@ -1,0 +1,306 @@
+package buildreport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/build/artifact"
+	"github.com/tracegen/tracegen/internal/console"
+)
+
+// What Android's documents say about an app that comes from Google Play. A megabyte is taken as the smaller of its two
+// meanings.
+const (
+	// playDex is the size of all dex files from which on the shares count: 10 MB.
+	playDex = 10_000_000
+	// playShare is the smallest share of the code, in percent, that R8 or another tool must optimize, shrink and
+	// obfuscate, from February 2027 on.
+	playShare = 25
+	// playProfile is the size that a compiled baseline profile must not reach: 1.5 MB.
+	playProfile = 1_500_000
+)
+
+// Artifacts compares the app bundle or APK of a build with tracegen with that of a build without it.
+type Artifacts struct {
+	// App is that with tracegen, Plain that without, or nil.
+	App, Plain *artifact.Artifact
+
+	loss    *artifact.Loss // nil if Plain has no profile, or if it is not known
+	unknown error          // why it is not
+}
+
+// CompareArtifacts compares two artifacts; plain may be nil. The error is that of a damaged file.
+func CompareArtifacts(plain, app *artifact.Artifact) (*Artifacts, error) {
+	a := &Artifacts{App: app, Plain: plain}
+	if plain == nil || plain.Profile == nil {
+		return a, nil
+	}
+	if a.loss, a.unknown = app.Lost(plain); a.unknown != nil && !errors.Is(a.unknown, artifact.ErrNoNames) {
+		return nil, a.unknown
+	}
+	return a, nil
+}
+
+// artifactGuard is a guard on artifacts; compares says that it needs both.
+type artifactGuard struct {
+	name     string
+	standard float64
+	compares bool
+	check    func(a *Artifacts, limit float64) Guard
+}
+
+// artifactGuards are in the order of their results.
+var artifactGuards = []artifactGuard{
+	{"dex", 10, true, func(a *Artifacts, limit float64) Guard {
+		return checkMore("the dex files", "bytes", a.Plain.DexBytes, a.App.DexBytes, limit)
+	}},
+	{"references", 1, true, func(a *Artifacts, limit float64) Guard {
+		return checkMore("the dex files", "method references", int64(a.Plain.References), int64(a.App.References), limit)
+	}},
+	{"shares", playShare, false, checkShares},
+	{"profile-size", playProfile, false, checkProfileSize},
+	{"profile-methods", 0, true, checkProfileMethods},
+}
+
+// ArtifactGuardNames returns the names of all guards on artifacts.
+func ArtifactGuardNames() []string {
+	names := make([]string, len(artifactGuards))
+	for i, g := range artifactGuards {
+		names[i] = g.name
+	}
+	return names
+}
+
+// ArtifactGuards are the guards that are checked, with their limits.
+type ArtifactGuards struct{ limits map[string]float64 }
+
+// Add adds the guard NAME with its default limit, or NAME=LIMIT.
+func (g *ArtifactGuards) Add(text string) error {
+	name, limit, given := strings.Cut(text, "=")
+	for _, one := range artifactGuards {
+		if one.name != name {
+			continue
+		}
+		number := one.standard
+		if given {
+			var err error
+			if number, err = strconv.ParseFloat(limit, 64); err != nil || !(number >= 0) || math.IsInf(number, 0) {
+				return fmt.Errorf("%s: the limit must be a number of at least 0", text)
+			}
+		}
+		if g.limits == nil {
+			g.limits = map[string]float64{}
+		}
+		g.limits[name] = number
+		return nil
+	}
+	return fmt.Errorf("must be one of %s, or one of them with =LIMIT", strings.Join(ArtifactGuardNames(), ", "))
+}
+
+// String returns the guards with their limits.
+func (g *ArtifactGuards) String() string {
+	var texts []string
+	for _, one := range artifactGuards {
+		if limit, has := g.limits[one.name]; has {
+			texts = append(texts, one.name+"="+strconv.FormatFloat(limit, 'f', -1, 64))
+		}
+	}
+	return strings.Join(texts, ",")
+}
+
+// Comparing returns the name of a guard that needs an artifact without tracegen, or "".
+func (g *ArtifactGuards) Comparing() string {
+	for _, one := range artifactGuards {
+		if _, has := g.limits[one.name]; has && one.compares {
+			return one.name
+		}
+	}
+	return ""
+}
+
+// Check returns the results of the guards.
+func (g *ArtifactGuards) Check(a *Artifacts) (list []Guard) {
+	for _, one := range artifactGuards {
+		if limit, has := g.limits[one.name]; has {
+			result := one.check(a, limit)
+			result.Name, result.Limit = one.name, limit
+			list = append(list, result)
+		}
+	}
+	return list
+}
+
+// checkMore fails if there is more by more than a percentage.
+func checkMore(what, unit string, before, after int64, limit float64) Guard {
+	growth := percentMore(before, after)
+	return Guard{Expected: fmt.Sprintf("at most %v %%", limit), Unit: "percent", Value: growth, Failed: growth > limit,
+		Actual: fmt.Sprintf("%s grow from %d to %d %s, by %.2f %%", what, before, after, unit, growth)}
+}
+
+func percentMore(before, after int64) float64 {
+	if before == 0 {
+		return 0
+	}
+	return 100 * float64(after-before) / float64(before)
+}
+
+// checkShares fails if a share is smaller than the limit, or not known, in an app that is big enough for Play to ask.
+func checkShares(a *Artifacts, limit float64) Guard {
+	g := Guard{Expected: fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit, playDex), Unit: "percent"}
+	big := a.App.DexBytes >= playDex
+	s := a.App.Shares
+	if s == nil {
+		g.Actual, g.Failed = fmt.Sprintf("%d bytes of dex files, and the shares are not known: there is no r8.json with"+
+			" them in it", a.App.DexBytes), big
+		return g
+	}
+	least := min(s.Optimized, s.Shrunk, s.Obfuscated)
+	g.Value, g.Failed = least, big && !(least >= limit)
+	g.Actual = fmt.Sprintf("%d bytes of dex files; R8 may optimize %.2f %%, shrink %.2f %% and obfuscate %.2f %% of the"+
+		" code", a.App.DexBytes, s.Optimized, s.Shrunk, s.Obfuscated)
+	return g
+}
+
+// checkProfileSize fails if the profile is as big as the limit.
+func checkProfileSize(a *Artifacts, limit float64) Guard {
+	g := Guard{Expected: fmt.Sprintf("less than %.0f bytes", limit), Actual: "there is no baseline profile",
+		Unit: "bytes", Value: 0}
+	if p := a.App.Profile; p != nil {
+		g.Actual, g.Value = fmt.Sprintf("the baseline profile has %d bytes", p.Bytes), p.Bytes
+		g.Failed = float64(p.Bytes) >= limit
+	}
+	return g
+}
+
+// checkProfileMethods fails if more methods than the limit are in the app, but no longer in its profile, and if that
+// is not known.
+func checkProfileMethods(a *Artifacts, limit float64) Guard {
+	g := Guard{Expected: fmt.Sprintf("at most %v methods", limit), Unit: "methods", Value: 0,
+		Actual: "there is no baseline profile without tracegen"}
+	switch {
+	case a.unknown != nil:
+		g.Actual, g.Value, g.Failed = a.unknown.Error(), nil, true
+	case a.loss != nil:
+		lost := len(a.loss.Unnamed)
+		g.Value, g.Failed = lost, float64(lost) > limit
+		g.Actual = fmt.Sprintf("methods that the baseline profile names no longer: %d", lost)
+	}
+	return g
+}
+
+// artifactRow is a row of the table.
+type artifactRow struct {
+	name string
+	of   func(*artifact.Artifact) (number float64, known bool)
+	// share says that the number is a share in percent.
+	share bool
+}
+
+// counted returns a function for a number that is always known.
+func counted[N int | int64](of func(*artifact.Artifact) N) func(*artifact.Artifact) (float64, bool) {
+	return func(a *artifact.Artifact) (float64, bool) { return float64(of(a)), true }
+}
+
+func ofShares(of func(*artifact.Shares) float64) func(*artifact.Artifact) (float64, bool) {
+	return func(a *artifact.Artifact) (float64, bool) {
+		if a.Shares == nil {
+			return 0, false
+		}
+		return of(a.Shares), true
+	}
+}
+
+func ofProfile(of func(*artifact.Profile) int) func(*artifact.Artifact) (float64, bool) {
+	return func(a *artifact.Artifact) (float64, bool) {
+		if a.Profile == nil {
+			return 0, false
+		}
+		return float64(of(a.Profile)), true
+	}
+}
+
+var artifactRows = []artifactRow{
+	{"dex files", counted(func(a *artifact.Artifact) int { return a.DexFiles }), false},
+	{"bytes of dex files", counted(func(a *artifact.Artifact) int64 { return a.DexBytes }), false},
+	{"classes", counted(func(a *artifact.Artifact) int { return a.Classes }), false},
+	{"methods", counted(func(a *artifact.Artifact) int { return a.Methods }), false},
+	{"method references", counted(func(a *artifact.Artifact) int { return a.References }), false},
+	{"code that R8 may optimize", ofShares(func(s *artifact.Shares) float64 { return s.Optimized }), true},
+	{"code that R8 may shrink", ofShares(func(s *artifact.Shares) float64 { return s.Shrunk }), true},
+	{"code that R8 may obfuscate", ofShares(func(s *artifact.Shares) float64 { return s.Obfuscated }), true},
+	{"bytes of the baseline profile", ofProfile(func(p *artifact.Profile) int { return p.Bytes }), false},
+	{"methods in it", ofProfile(func(p *artifact.Profile) int { return p.Methods }), false},
+	{"classes in it", ofProfile(func(p *artifact.Profile) int { return p.Classes }), false},
+}
+
+// maxNamed is how many methods a text names.
+const maxNamed = 10
+
+// WriteTable writes a table in Markdown, and below it what no number says.
+func (a *Artifacts) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	if a.Plain != nil {
+		fmt.Fprintf(&b, "| %-30s | %12s | %12s | %9s |\n|%s|%s:|%[6]s:|%s:|\n", "", "without", "with", "change",
+			strings.Repeat("-", 32), strings.Repeat("-", 13), strings.Repeat("-", 10))
+	} else {
+		fmt.Fprintf(&b, "| %-30s | %12s |\n|%s|%s:|\n", "", "with", strings.Repeat("-", 32), strings.Repeat("-", 13))
+	}
+	for _, row := range artifactRows {
+		app, known := row.of(a.App)
+		if a.Plain == nil {
+			fmt.Fprintf(&b, "| %-30s | %12s |\n", row.name, row.text(app, known))
+			continue
+		}
+		plain, before := row.of(a.Plain)
+		change := ""
+		switch {
+		case !known || !before || plain == app:
+		case row.share:
+			change = fmt.Sprintf("%+.2f", app-plain)
+		case plain != 0:
+			change = fmt.Sprintf("%+.1f %%", 100*(app-plain)/plain)
+		}
+		fmt.Fprintf(&b, "| %-30s | %12s | %12s | %9s |\n", row.name, row.text(plain, before), row.text(app, known), change)
+	}
+	a.writeNotes(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (row *artifactRow) text(number float64, known bool) string {
+	switch {
+	case !known:
+		return "-"
+	case row.share:
+		return fmt.Sprintf("%.2f %%", number)
+	}
+	return strconv.FormatFloat(number, 'f', 0, 64)
+}
+
+func (a *Artifacts) writeNotes(b *strings.Builder) {
+	b.WriteByte('\n')
+	switch {
+	case a.App.DexBytes < playDex:
+		fmt.Fprintf(b, "The dex files have less than %d bytes: Play does not ask for shares.\n", playDex)
+	case a.Plain != nil && a.Plain.DexBytes < playDex:
+		fmt.Fprintf(b, "Only with tracegen, the dex files have %d bytes or more: Play asks for %d %% of each share.\n",
+			playDex, playShare)
+	default:
+		fmt.Fprintf(b, "The dex files have %d bytes or more: Play asks for %d %% of each share.\n", playDex, playShare)
+	}
+	switch {
+	case a.unknown != nil:
+		fmt.Fprintf(b, "%s.\n", console.Printable(a.unknown.Error()))
+	case a.loss != nil:
+		fmt.Fprintf(b, "Methods of the baseline profile that R8 removed or put into their callers only with tracegen: %d.\n",
+			a.loss.Gone)
+		fmt.Fprintf(b, "Methods that the baseline profile names no longer: %d.\n", len(a.loss.Unnamed))
+		for _, m := range a.loss.Unnamed[:min(len(a.loss.Unnamed), maxNamed)] {
+			fmt.Fprintf(b, "- %s\n", console.Printable(strings.ReplaceAll(m.Class, "/", ".")+"."+m.Name+m.Descriptor))
+		}
+	}
+}
