@@ -30,8 +30,8 @@ import java.util.List;
  *
  * <p>Methods that are off may be let go, see {@link LetGo}. Their calls do not get here. When such a method leaves and
  * comes back, a {@link Request} says that all open calls are ones whose exits are left out: n is set to 1, and from
- * then on the recorded calls that are open are counted too, in {@link Ring#entered}. An exit that would be recorded is
- * left out if that count is 0: it belongs to a call from before. These are outermost, so their exits come last.
+ * then on the recorded calls that are open are counted too, in {@link Ring#entered}. An exit that would be recorded
+ * is left out if that count is 0: it belongs to a call from before. These are outermost, so their exits come last.
  */
 final class Gate {
     /** The state of a method that is off and has no open call whose entry was left out. */
