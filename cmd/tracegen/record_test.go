@@ -265,8 +265,8 @@ func TestRecordJar(t *testing.T) {
 	}
 	b.want(r.stderr, `^tracegen: instrumented: \d+ of \d+ methods traced, in 4 of 4 classes of 2 archives`,
 		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`)
-	b.want(b.read("answer.txt"), ` app\.Main\.main$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`, ` util\.Util\.spin$`,
-		` util\.Util\.run$`, ` util\.Version\.name$`)
+	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`,
+		` util\.Util\.spin$`, ` util\.Util\.run$`, ` util\.Version\.name$`)
 	if after := b.read("app.jar") + b.read("lib/util.jar"); after != before {
 		t.Error("an archive of the program has changed")
 	}
@@ -424,7 +424,7 @@ func TestRecordSpringBoot(t *testing.T) {
 	if r.stdout != plain.stdout {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
-	b.want(b.read("answer.txt"), ` app\.Main\.main$`, ` util\.Util\.answer$`, ` util\.Version\.name$`,
+	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` util\.Util\.answer$`, ` util\.Version\.name$`,
 		` org\.springframework\.boot\.loader\.launch\.`)
 
 	// Instrumented as it is, it runs with the command of docs/instrument.md.

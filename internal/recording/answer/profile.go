@@ -240,7 +240,7 @@ func (l *Learned) shrink(m *Methods, p *filter.Profile, builds []*mapping.Mappin
 // Write writes what was done, for people. name is that of the profile.
 func (l *Learned) Write(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s: %s no longer traced, %d worth their calls; %s decided before\n", name,
+	fmt.Fprintf(out, "%s: %s no longer traced, %d worth their calls; %s decided before\n", resolve.Printable(name),
 		analysis.Count(l.None, "method"), l.Full, analysis.Count(l.Kept, "line"))
 	fmt.Fprintf(out, "calls of traced methods: %.0f a second, %.0f without these; the budget is %.0f\n", l.Calls,
 		max(0, l.Left), l.budget.Calls)
@@ -257,7 +257,8 @@ func (l *Learned) Write(w io.Writer, name string) error {
 			fmt.Fprintf(out, "  and %d more\n", len(l.Worth)-k)
 			break
 		}
-		fmt.Fprintf(out, "  %s: %d calls; %s\n", worth.Method.Method.Identity(), uint64(worth.Method.made/2), worth.Reason)
+		m := worth.Method
+		fmt.Fprintf(out, "  %s: %d calls; %s\n", resolve.Printable(m.Method.Identity()), uint64(m.made/2), worth.Reason)
 	}
 	return out.Flush()
 }
