@@ -58,6 +58,8 @@ final class Drain {
         for (ThreadTrace t : recorder.threads.all()) {
             reached |= t == begin;
             n += reached ? of(t, last) : 0;
+            // Also here: with hundreds of threads that flood, the end of this loop is seconds away.
+            gate.decide(recorder.platform().nanoTime());
         }
         for (ThreadTrace t : recorder.threads.all()) {
             if (t == begin || begin == null) {
@@ -102,7 +104,7 @@ final class Drain {
         long n = copyRecords(t, ring);
         // Once more for the records of the window. While the thread runs, it may open another one at once.
         for (int k = 0; (k < 1 || t.sampled.ended || last) && hasRoom(t); k++) {
-            Window.Closed window = ring.closeWindow();
+            Window.Closed window = ring.closeWindow(t.sampled.ended || last);
             if (window == null) {
                 break;
             }

@@ -288,14 +288,32 @@ final class Gate {
     /** Counts the calls in records that were copied from a thread's ring. */
     void count(ThreadTrace t, RecordCopy copy, long tickNanos) {
         if (automatic) {
-            records += copy.records.length + copy.overwritten;
+            countRecords(t);
             counts.add(t, copy, tickNanos);
+        }
+    }
+
+    /**
+     * Counts the records that a thread has made, whether they are copied yet or not: where very many threads run, the
+     * sampler has its turn too seldom to copy them all, and it must know in time that there are too many.
+     */
+    private void countRecords(ThreadTrace t) {
+        Ring ring = t.existingRing();
+        if (ring != null) {
+            SamplerState s = t.sampled;
+            long made = ring.sequence();
+            records += Math.max(0, made - s.made);
+            s.made = Math.max(made, s.made);
+            long leftOut = ring.leftOut();
+            records += 2 * Math.max(0, leftOut - s.leftOutInWindow);
+            s.leftOutInWindow = leftOut;
         }
     }
 
     /** Counts the calls that a window left out. To be called behind the window's records. */
     void count(ThreadTrace t, Window.Closed window, long tickNanos) {
-        records += 2 * window.calls;
+        records += 2 * Math.max(0, window.calls - t.sampled.leftOutInWindow);
+        t.sampled.leftOutInWindow = 0;
         if (t.sampled.openCalls != null) {
             t.sampled.openCalls.skip((window.end - window.begin) * tickNanos);
         }
@@ -309,6 +327,9 @@ final class Gate {
             setOutside(list);
         }
         if (automatic && now - decidedNanos >= DECISION_NANOS) {
+            for (ThreadTrace t : recorder.threads.all()) {
+                countRecords(t);
+            }
             long perSecond = (long) ((double) records * SECOND / (now - decidedNanos));
             if (perSecond > TOO_MANY) {
                 switchOff(perSecond);

@@ -456,10 +456,17 @@ final class Ring {
      * Closes the open window, if all records were copied: puts its records behind the last one. On the
      * sampler's thread only.
      *
-     * @return the window that was closed, or a part of it if it has more records than the ring; null if none was open
+     * @param wait whether to wait for the owner if it uses the window now. Where many threads run, an owner that lost
+     *             its processor in the window gets it back late, and the sampler would see to no other thread meanwhile
+     * @return the window that was closed, or a part of it if it has more records than the ring; null if none was open,
+     *         or if the owner uses it
      */
-    Window.Closed closeWindow() {
-        lock();
+    Window.Closed closeWindow(boolean wait) {
+        if (wait) {
+            lock();
+        } else if (!LOCKED.compareAndSet(this, 0, 1)) {
+            return null;
+        }
         try {
             long first = sequence();
             if (!window.isOpen() || first != copied) {
@@ -484,6 +491,11 @@ final class Ring {
         } finally {
             locked = 0;
         }
+    }
+
+    /** Returns about how many calls the open window has left out. Any thread may call it. */
+    long leftOut() {
+        return window == null ? 0 : window.leftOut();
     }
 
     /** Returns how many records were put in total: the number of the next one. Others may be late to see it. */

@@ -29,6 +29,10 @@ final class SamplerState {
     int[] leftOut = NONE;
     Gate.Change writtenChange;
 
+    // How many records and calls in the open window the gate has counted.
+    long made;
+    long leftOutInWindow;
+
     // The number of the thread's next record when it last made one, and when that was seen.
     long lastRecord;
     long lastRecordNanos;

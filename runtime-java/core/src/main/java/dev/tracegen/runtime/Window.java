@@ -172,6 +172,11 @@ final class Window {
         return size;
     }
 
+    /** Returns how many calls were left out. May be called without the lock: then it may be an older number. */
+    long leftOut() {
+        return leftOut;
+    }
+
     long record(int k) {
         return kept[k];
     }
