@@ -306,7 +306,7 @@ func TestRecordClassPath(t *testing.T) {
 			t.Errorf("%s: the program prints\n%swithout tracegen\n%s", name, r.stdout, plain.stdout)
 		}
 		b.want(r.stdout, c.want)
-		b.want(b.read(answer), ` app\.Main\.main$`, ` util\.Util\.answer$`)
+		b.want(b.read(answer), ` app\.Main\.main( +\[.*)?$`, ` util\.Util\.answer$`)
 	}
 	if _, err := os.Stat(b.path("Main.tgd")); err != nil {
 		t.Error(err) // the name of the main class
@@ -516,7 +516,7 @@ func TestRecordSettings(t *testing.T) {
 	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^memory=8M`)
 	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
 		"app.jar")
-	b.want(r.stdout, ` app\.Main\.main$`)
+	b.want(r.stdout, ` app\.Main\.main( +\[.*)?$`)
 	b.want(r.stderr, `^tracegen: recorded: mine\.tgd, with the mapping mine-mapping\.txt$`)
 	if strings.Contains(r.stdout, "util.Util.answer") {
 		t.Errorf("a blocked method is recorded:\n%s", r.stdout)
@@ -633,7 +633,7 @@ func TestRecordStartScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.record(0, "--also", "app.jar", "--also", "lib/*", "--format", "table", "--", "./bin/start", "two words")
-	b.want(r.stdout, `^arguments \[two words\]`, ` app\.Main\.main$`, ` util\.Util\.answer$`)
+	b.want(r.stdout, `^arguments \[two words\]`, ` app\.Main\.main( +\[.*)?$`, ` util\.Util\.answer$`)
 	b.want(r.stderr, `recorded: start\.tgd`)
 
 	// Scripts that want a version. A java that has a full path reports the variable.
@@ -644,7 +644,7 @@ exec `+java+" -jar app.jar \"$@\"\n")
 		r := b.recordWith([]string{"JAVA_HOME=" + b.jdk.Home}, code, "--also", "app.jar", "--format", "table", "--",
 			"./bin/start")
 		if code == 0 {
-			b.want(r.stdout, ` app\.Main\.main$`)
+			b.want(r.stdout, ` app\.Main\.main( +\[.*)?$`)
 		} else {
 			b.want(r.stdout, `^too old: Picked up JAVA_TOOL_OPTIONS`)
 			b.want(r.stderr, `nothing was recorded: java was started, and ran no main class\. .* finds the line "Picked up `+

@@ -105,7 +105,7 @@ func runOdd(t *testing.T, bin, dir string, o oddArchive) *oddRun {
 	if err := os.WriteFile(run.in, o.data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	said, exit := commandOdd(t, bin, dir, "instrument", o.file(), "-o", "out/")
+	said, exit := commandOdd(t, bin, dir, "instrument", o.file(), "-o", "out/", "--set", "trivial=none")
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/internal/cli"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
@@ -81,7 +80,7 @@ func (a *analyzing) writeThreads(w io.Writer, file string, by *r8.Mapping) error
 	if err != nil {
 		return err
 	}
-	processes := analysis.ReadTrace(text, by)
+	processes := resolve.ReadTrace(text, by)
 	if len(processes) == 0 {
 		return fmt.Errorf("%s: it begins as a thread dump in JSON, and is no complete JSON", file)
 	}

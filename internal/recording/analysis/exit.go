@@ -31,20 +31,15 @@ type Exit struct {
 	// set for itself, or by "pid" and its start.
 	JoinedBy string `json:"joinedBy,omitempty"`
 	// Main is the stack of the main thread in Trace; nil if there is none.
-	Main *TraceThread `json:"mainThread,omitempty"`
+	Main *resolve.TraceThread `json:"mainThread,omitempty"`
 	// Locks are the locks of the process in Trace, and who waits for them; nil if Trace has no threads.
-	Locks *TraceProcess `json:"locks,omitempty"`
+	Locks *resolve.TraceProcess `json:"locks,omitempty"`
 	// Trace is what the system wrote of all threads, of an ANR for instance, at most 256 KiB.
 	Trace string `json:"trace,omitempty"`
 }
 
-// TraceThread is a thread in the system's trace of a process.
-type TraceThread struct {
-	// State is ART's name of its state, such as Blocked or Native.
-	State string `json:"state"`
-	// Frames is its stack, the innermost frame first. Frames of native code are left out.
-	Frames []string `json:"frames"`
-}
+// maxExitTrace is how many bytes of the system's trace a recording has: 256 KiB.
+const maxExitTrace = 256 << 10
 
 // reasonANR is the reason of a process that the system ended because it did not respond.
 const reasonANR = "anr"
@@ -84,8 +79,8 @@ type StallExit struct {
 	After *time.Duration `json:"afterNanos,omitempty"`
 	// Main is the main thread in the system's trace, if the stall is of that thread; otherwise it is nil. Same is
 	// whether the method that the verdict names is on its stack.
-	Main *TraceThread `json:"mainThread,omitempty"`
-	Same bool         `json:"sameMethod,omitempty"`
+	Main *resolve.TraceThread `json:"mainThread,omitempty"`
+	Same bool                 `json:"sameMethod,omitempty"`
 	// Locks says which locks the main thread waits for in the system's trace, and which threads hold them; empty if it
 	// waits for none, or if the stall is of another thread. Deadlock is whether one of them waits for the main thread.
 	Locks    string `json:"locks,omitempty"`
@@ -156,4 +151,18 @@ func (e *Exit) String() string {
 		text += ": " + e.Description
 	}
 	return text
+}
+
+// traceOf returns the process of an exit in the system's trace; nil if it is not there.
+func (e *Exit) traceOf(by resolve.Residual) *resolve.TraceProcess {
+	all := by.Processes(e.Trace)
+	for _, p := range all {
+		if e.PID != nil && int64(p.PID) == *e.PID {
+			return p
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
 }

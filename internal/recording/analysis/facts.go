@@ -153,7 +153,7 @@ func (r *Recording) Facts() []Fact {
 		add("exit", r.Exit.String())
 		if r.Exit.Locks != nil {
 			for _, c := range r.Exit.Locks.Deadlocks {
-				add("deadlock", DeadlockText(c))
+				add("deadlock", resolve.DeadlockText(c))
 			}
 		}
 	}

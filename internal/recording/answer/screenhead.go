@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
@@ -29,7 +30,7 @@ func (s *Screen) head() []string {
 			lines = append(lines, text)
 		}
 		if r.Exit.Locks != nil && len(r.Exit.Locks.Deadlocks) > 0 {
-			lines = append(lines, field("deadlock", analysis.DeadlockText(r.Exit.Locks.Deadlocks[0])))
+			lines = append(lines, field("deadlock", resolve.DeadlockText(r.Exit.Locks.Deadlocks[0])))
 		}
 	}
 	lines = append(lines, s.warnings()...)

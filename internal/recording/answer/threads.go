@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // title says in a line which process it is.
-func title(p *analysis.TraceProcess) string {
+func title(p *resolve.TraceProcess) string {
 	text := "a process"
 	if p.PID != 0 {
 		text = fmt.Sprintf("process %d", p.PID)
@@ -29,12 +30,12 @@ func title(p *analysis.TraceProcess) string {
 }
 
 // WriteTrace writes what a file with stacks shows, for people.
-func WriteTrace(w io.Writer, name string, processes []*analysis.TraceProcess) error {
+func WriteTrace(w io.Writer, name string, processes []*resolve.TraceProcess) error {
 	var b strings.Builder
 	for _, p := range processes {
 		fmt.Fprintf(&b, "%s: %s\n", name, title(p))
 		for _, c := range p.Deadlocks {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", analysis.DeadlockText(c))
+			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", resolve.DeadlockText(c))
 		}
 		if len(p.Deadlocks) == 0 {
 			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", noCircle(p))
@@ -56,11 +57,11 @@ func WriteTrace(w io.Writer, name string, processes []*analysis.TraceProcess) er
 }
 
 // noCircle says whether there is a deadlock, of a process whose threads show none.
-func noCircle(p *analysis.TraceProcess) string {
+func noCircle(p *resolve.TraceProcess) string {
 	switch p.Answer {
-	case analysis.DeadlockYes:
+	case resolve.DeadlockYes:
 		return p.Note
-	case analysis.DeadlockUnknown:
+	case resolve.DeadlockUnknown:
 		return "cannot be known from this text: " + strings.Join(p.Because, "; ")
 	}
 	if p.Note != "" {
@@ -80,14 +81,14 @@ func writeFrames(w io.Writer, frames []string) {
 }
 
 // WriteTraceJSON writes what a file with stacks shows, for programs. version is the program's.
-func WriteTraceJSON(w io.Writer, version, name string, processes []*analysis.TraceProcess) error {
+func WriteTraceJSON(w io.Writer, version, name string, processes []*resolve.TraceProcess) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e.Encode(struct {
-		Schema    int                      `json:"schema"`
-		Version   string                   `json:"version"`
-		Trace     string                   `json:"trace"`
-		Processes []*analysis.TraceProcess `json:"processes"`
+		Schema    int                     `json:"schema"`
+		Version   string                  `json:"version"`
+		Trace     string                  `json:"trace"`
+		Processes []*resolve.TraceProcess `json:"processes"`
 	}{1, version, name, processes})
 }
 
@@ -98,7 +99,7 @@ func (t *Text) locks(r *analysis.Recording) {
 	}
 	fmt.Fprintf(t.w, "\n%s: deadlocks in the system's trace of the process, which ended by %s:\n", r.Name, r.Exit.Reason)
 	for _, c := range r.Exit.Locks.Deadlocks {
-		fmt.Fprintf(t.w, "  %s\n", analysis.DeadlockText(c))
+		fmt.Fprintf(t.w, "  %s\n", resolve.DeadlockText(c))
 	}
 	if r.Exit.Locks.Truncated {
 		fmt.Fprintf(t.w, "  the trace is cut off at 256 KiB, so that threads and deadlocks may be missing\n")

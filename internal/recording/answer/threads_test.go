@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -27,7 +28,7 @@ func TestWriteTrace(t *testing.T) {
 		blocked("three", 3, 1, 1, 3) + blocked("four", 4, 5, 5, 4) + blocked("five", 5, 4, 4, 5) +
 		blocked("six", 6, 1, 1, 6) + "----- end 7 -----\n\n----- pid 8 at then -----\n" + blocked("main", 1, 9, 9, 1)
 	var b bytes.Buffer
-	if err := WriteTrace(&b, "f", analysis.ReadTrace(text, by)); err != nil {
+	if err := WriteTrace(&b, "f", resolve.ReadTrace(text, by)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `f: process 7, app, now: 6 threads

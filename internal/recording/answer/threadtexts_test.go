@@ -16,8 +16,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle/golden"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // threadTexts are texts with the stacks of all threads, by file. Those whose names begin with jdk are what the JDKs 8,
@@ -45,7 +45,7 @@ func threadTexts(t *testing.T) map[string]string {
 func answerOf(text string) string {
 	var b strings.Builder
 	dump := foreign.ParseDump(text)
-	processes := analysis.ReadTrace(text, nil)
+	processes := resolve.ReadTrace(text, nil)
 	if len(processes) == 0 {
 		return "not understood\n"
 	}
@@ -70,7 +70,7 @@ func answerOf(text string) string {
 		fmt.Fprintf(&b, "  %d threads: %s; %d frames; locks: %d held, %d waited for\n  %s: ", len(p.Threads),
 			strings.Join(order, ", "), frames, held, waited, processes[k].Answer)
 		for i, c := range processes[k].Deadlocks {
-			fmt.Fprintf(&b, "%s%s", strings.Repeat("; ", min(i, 1)), analysis.DeadlockText(c))
+			fmt.Fprintf(&b, "%s%s", strings.Repeat("; ", min(i, 1)), resolve.DeadlockText(c))
 		}
 		if len(processes[k].Deadlocks) == 0 {
 			b.WriteString(noCircle(processes[k]))

@@ -1,4 +1,4 @@
-// Package resolve finds the names of what recordings have numbers and residual names for.
+// Package resolve finds the names of what recordings, and stacks of all threads, have numbers and residual names for.
 //
 // A recording has the digest of its mapping. [Mappings] finds that mapping, refuses another one ([MismatchError]), and
 // returns [Names]. An ID that is not in the mapping is shown as "#4711". [Names.Method] returns a [Method], which is

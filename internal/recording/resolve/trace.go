@@ -1,4 +1,4 @@
-package analysis
+package resolve
 
 import (
 	"cmp"
@@ -7,12 +7,9 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
-
-// maxExitTrace is how many bytes of the system's trace a recording has: 256 KiB.
-const maxExitTrace = 256 << 10
 
 // TraceProcess is a process in a text with the stacks of its threads: what the system writes of an ANR, or jstack.
 type TraceProcess struct {
@@ -42,8 +39,16 @@ type TraceProcess struct {
 func (p *TraceProcess) Cut() {
 	p.Truncated = true
 	if p.Answer != DeadlockYes {
-		p.Answer, p.Because = DeadlockUnknown, append(p.Because, doubtText(nil, foreign.Doubt{}, resolve.Residual{}))
+		p.Answer, p.Because = DeadlockUnknown, append(p.Because, doubtText(nil, foreign.Doubt{}, Residual{}))
 	}
+}
+
+// TraceThread is a thread in the system's trace of a process.
+type TraceThread struct {
+	// State is ART's name of its state, such as Blocked or Native.
+	State string `json:"state"`
+	// Frames is its stack, the innermost frame first. Frames of native code are left out.
+	Frames []string `json:"frames"`
 }
 
 // DeadlockAnswer says whether there is a deadlock.
@@ -76,19 +81,20 @@ type TraceWait struct {
 // ReadTrace reads a text with stacks of all threads. by translates the names of a build that R8 has renamed; nil for
 // none.
 func ReadTrace(text string, by *r8.Mapping) []*TraceProcess {
-	return processesOf(text, resolve.Residual{By: by})
+	return Residual{By: by}.Processes(text)
 }
 
-func processesOf(text string, by resolve.Residual) []*TraceProcess {
+// Processes is [ReadTrace] with these names.
+func (by Residual) Processes(text string) []*TraceProcess {
 	var all []*TraceProcess
 	d := foreign.ParseDump(text)
 	for k, p := range d.Processes {
-		out := &TraceProcess{PID: p.PID, Time: resolve.Printable(p.Time), Command: resolve.Printable(p.Command),
+		out := &TraceProcess{PID: p.PID, Time: Printable(p.Time), Command: Printable(p.Command),
 			Threads: len(p.Threads), Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
 			Deadlocks: [][]TraceWait{}}
 		if main := p.Main(); main != nil {
-			out.main = resolve.Printable(main.Name)
-			out.Main = &TraceThread{resolve.Printable(main.State), by.Frames(main.Frames)}
+			out.main = Printable(main.Name)
+			out.Main = &TraceThread{Printable(main.State), by.Frames(main.Frames)}
 			out.Waits = lockWaits(p.Chain(main), by)
 		}
 		for _, circle := range p.Deadlocks() {
@@ -101,7 +107,7 @@ func processesOf(text string, by resolve.Residual) []*TraceProcess {
 }
 
 // answer decides whether there is a deadlock.
-func (p *TraceProcess) answer(of *foreign.Process, by resolve.Residual) {
+func (p *TraceProcess) answer(of *foreign.Process, by Residual) {
 	p.Answer, p.Because = DeadlockNo, []string{}
 	if of.HidesVirtual() {
 		p.Note = "such a text leaves out virtual threads that wait"
@@ -125,21 +131,21 @@ func (p *TraceProcess) answer(of *foreign.Process, by resolve.Residual) {
 }
 
 // doubtText says why it cannot be known whether there is a deadlock.
-func doubtText(p *foreign.Process, d foreign.Doubt, by resolve.Residual) string {
+func doubtText(p *foreign.Process, d foreign.Doubt, by Residual) string {
 	waits := []TraceWait{{}}
 	if len(d.Waits) > 0 {
 		waits = lockWaits(d.Waits[:1], by)
 	}
 	who, what := waits[0].place(), waits[0].lockText(waits)
 	if n := len(d.Waits) - 1; n > 0 {
-		who += fmt.Sprintf(" (and %s more)", Count(n, "thread"))
+		who += fmt.Sprintf(" (and %s more)", units.Several(uint64(n), "thread", "s"))
 	}
 	switch d.Kind {
 	case foreign.DoubtCut:
 		return "it is cut off"
 	case foreign.DoubtUnread:
-		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", Count(p.Unread, "line"),
-			resolve.Printable(p.UnreadLine))
+		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", units.Several(uint64(p.Unread), "line", "s"),
+			Printable(p.UnreadLine))
 	case foreign.DoubtStates:
 		return fmt.Sprintf("it does not say whether %s waits for a lock", who)
 	case foreign.DoubtLock:
@@ -155,14 +161,14 @@ func doubtText(p *foreign.Process, d foreign.Doubt, by resolve.Residual) string 
 	return "virtual threads that wait are not in it; jcmd's Thread.dump_to_file writes them"
 }
 
-func lockWaits(chain []foreign.Wait, by resolve.Residual) []TraceWait {
+func lockWaits(chain []foreign.Wait, by Residual) []TraceWait {
 	out := []TraceWait{}
 	for _, w := range chain {
-		t := TraceWait{Thread: resolve.Printable(w.Thread.Name), In: inApp(w.Thread, by), Class: lockClass(w.Lock.Class, by),
-			Lock: resolve.Printable(w.Lock.ID), Init: w.Lock.Init}
+		t := TraceWait{Thread: Printable(w.Thread.Name), In: inApp(w.Thread, by), Class: lockClass(w.Lock.Class, by),
+			Lock: Printable(w.Lock.ID), Init: w.Lock.Init}
 		if h := w.Holder; h != nil {
-			t.Holder = cmp.Or(resolve.Printable(h.Name), "a thread without a name")
-			t.HolderState, t.HolderIn = resolve.Printable(h.State), inApp(h, by)
+			t.Holder = cmp.Or(Printable(h.Name), "a thread without a name")
+			t.HolderState, t.HolderIn = Printable(h.State), inApp(h, by)
 		}
 		out = append(out, t)
 	}
@@ -170,7 +176,7 @@ func lockWaits(chain []foreign.Wait, by resolve.Residual) []TraceWait {
 }
 
 // lockClass translates the class of a lock, which may be a class itself: java.lang.Class<a.B>.
-func lockClass(name string, by resolve.Residual) string {
+func lockClass(name string, by Residual) string {
 	const of = "java.lang.Class<"
 	if class, ok := strings.CutPrefix(name, of); ok && strings.HasSuffix(class, ">") {
 		return of + by.Class(strings.TrimSuffix(class, ">")) + ">"
@@ -179,7 +185,7 @@ func lockClass(name string, by resolve.Residual) string {
 }
 
 // inApp returns the innermost method of a thread that is not the platform's; empty if there is none.
-func inApp(t *foreign.Thread, by resolve.Residual) string {
+func inApp(t *foreign.Thread, by Residual) string {
 	if f := foreign.FirstOfApp(by.Frames(t.Frames)); f != "" {
 		return foreign.FrameMethod(f)
 	}
@@ -263,18 +269,4 @@ func (p *TraceProcess) LocksText() string {
 		return waitsText(p.Waits)
 	}
 	return ""
-}
-
-// traceOf returns the process of an exit in the system's trace; nil if it is not there.
-func (e *Exit) traceOf(by resolve.Residual) *TraceProcess {
-	all := processesOf(e.Trace, by)
-	for _, p := range all {
-		if e.PID != nil && int64(p.PID) == *e.PID {
-			return p
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0]
 }

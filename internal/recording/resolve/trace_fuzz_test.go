@@ -1,4 +1,4 @@
-package analysis
+package resolve
 
 import (
 	"encoding/json"
