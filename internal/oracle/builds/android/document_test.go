@@ -50,12 +50,14 @@ func block(t *testing.T, text string) string {
 }
 
 // TestDocument compares the blocks of the page with the samples. The blocks that are not in them, and the commands, are
-// those that TestMatrix and TestFlavors run.
+// those that TestMatrix, TestFlavors, TestScope and TestArtifacts run; the profile's are also run without a build.
 func TestDocument(t *testing.T) {
 	files := sampleFiles(t)
 	run := []string{"gradle :app:assembleRelease\n", "gradle :app:collectTracegenReleaseMapping\n",
 		"gradle :app:uploadTracegenReleaseMapping\n",
-		block(t, "incremental = true"), block(t, "base = file(")}
+		block(t, "incremental = true"), block(t, "base = file("), block(t, `scope = "own"`),
+		block(t, "of libraries are traced"), block(t, "--profile app/tracegen-profile.txt"), block(t, "profile: ["), block(t, `gradleProperty("plain")`),
+		block(t, "bundleRelease -Pplain")}
 	all := blocks(t, androidPage)
 	if len(all) < 6 {
 		t.Errorf("%d blocks found", len(all))
