@@ -409,12 +409,8 @@ func (r *recorder) jvmOptions(status string, given map[string]string) ([]string,
 		"-Xbootclasspath/a:" + filepath.Join(kept, runtimeName) + string(filepath.ListSeparator) +
 			filepath.Join(kept, agentName),
 		"-javaagent:" + filepath.Join(kept, agentName) + "=" + status,
-		// What records a call is not inlined into the program: it is far more code than most methods, and what it keeps
-		// the JIT from inlining and compiling costs more than the call. Methods with very many calls are let go.
-		"-XX:CompileCommand=quiet",
-		"-XX:CompileCommand=dontinline,dev.tracegen.runtime.FastPath::enter",
-		"-XX:CompileCommand=dontinline,dev.tracegen.runtime.FastPath::leave",
 	}
+	options = append(options, launch.JITOptions()...)
 	set := func(name, value string) {
 		if _, ok := given[propertyPrefix+name]; !ok {
 			options = append(options, "-D"+propertyPrefix+name+"="+value)

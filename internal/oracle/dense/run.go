@@ -18,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/record/launch"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -222,7 +223,7 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 		path = r.plain
 	case Recording, Unsampled, Both, GateOff:
 		run.File = dir + ".tgd"
-		flags = append(flags, "-Dtracegen.output="+run.File)
+		flags = append(append(flags, "-Dtracegen.output="+run.File), launch.JITOptions()...)
 		if r.Threads {
 			flags = append(flags, "-Dtracegen.threads=all")
 		}

@@ -315,3 +315,11 @@ func WithToolOptions(env, options []string) []string {
 	}
 	return append(env, name+value)
 }
+
+// JITOptions returns the options of a JVM by which what records a call is not inlined into the program: it is far more
+// code than most methods, and what it keeps the JIT from inlining and compiling costs more than the call. Methods with
+// very many calls are let go.
+func JITOptions() []string {
+	return []string{"-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,dev.tracegen.runtime.FastPath::enter",
+		"-XX:CompileCommand=dontinline,dev.tracegen.runtime.FastPath::leave"}
+}
