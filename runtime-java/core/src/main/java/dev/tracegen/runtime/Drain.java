@@ -58,6 +58,7 @@ final class Drain {
         for (ThreadTrace t : recorder.threads.all()) {
             reached |= t == begin;
             n += reached ? of(t, last) : 0;
+            gate.observe(t);
             // Also here: with hundreds of threads that flood, the end of this loop is seconds away.
             gate.decide(recorder.platform().nanoTime());
         }

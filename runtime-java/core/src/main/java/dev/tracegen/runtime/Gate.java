@@ -446,6 +446,22 @@ final class Gate {
         }
     }
 
+    /** Sees which methods that are off are open on a thread now, of those that it has called since the last look. */
+    void observe(ThreadTrace t) {
+        Ring ring = t.existingRing();
+        if (letGo == null || ring == null) {
+            return;
+        }
+        long[] states = ring.states;
+        int[] before = t.sampled.leftOut;
+        for (int slot = 1; slot < Math.min(states.length, before.length) && slot <= methods.size(); slot++) {
+            long state = states[slot];
+            if ((int) (state >>> 32) != before[slot]) {
+                methods.get(slot - 1).letGo.observe((int) state > OFF);
+            }
+        }
+    }
+
     /**
      * Returns how many calls were left out since the last call of this.
      *

@@ -42,6 +42,9 @@ final class LetGo {
     /** With so many calls a second one look is enough. */
     private static final long EXTREME_CALLS = 5000000;
 
+    /** How often it must be seen whether a method is open, see {@link #look}. */
+    private static final int LEAST_OBSERVED = 4;
+
     /** The longest time until a method comes back. It is doubled each time. */
     private static final int MOST_TIMES_LONGER = 64;
 
@@ -66,11 +69,24 @@ final class LetGo {
         private long goneNanos;
         private int timesLonger = 1;
 
+        private int observed;
+        private int open;
+
         /** Calls that were left out and counted. */
         long calls;
 
         /** The number of the last request that asked threads to take all open calls for ones that are left out. */
         int reset;
+
+        /** Takes over whether the method is open on a thread that calls it. */
+        void observe(boolean isOpen) {
+            observed++;
+            open += isOpen ? 1 : 0;
+        }
+
+        private boolean takesLittle(int share) {
+            return share == 0 || observed >= LEAST_OBSERVED && (long) open * share < observed;
+        }
 
         /** Reports whether the calls of the method say whether it is quiet. */
         boolean counted() {
@@ -101,7 +117,9 @@ final class LetGo {
     }
 
     /**
-     * Moves methods to their next states.
+     * Moves methods to their next states. A method in which the threads that call it spend a fifth of their time stays:
+     * its calls are what a reader looks for. Once the JIT inlines it, no stack shows it, because a thread stops for one
+     * only where compiled code lets it.
      *
      * @param last the last request of the gate; null if there was none
      * @return whether another request is needed
@@ -120,7 +138,7 @@ final class LetGo {
             double calls = m.off() ? (double) (s.calls - s.callsBefore) * SECOND / elapsed : 0;
             s.callsBefore = s.calls;
             s.floods = calls >= EXTREME_CALLS ? LOOKS : calls >= options.letGoCalls ? s.floods + 1 : 0;
-            if (s.phase == COUNTED && s.floods >= LOOKS && m.offRequest <= done) {
+            if (s.phase == COUNTED && s.floods >= LOOKS && s.takesLittle(options.letGoShare) && m.offRequest <= done) {
                 open = open == null ? openCalls() : open;
                 if (!open.contains(m.id)) {
                     s.phase = LEAVING;
@@ -143,6 +161,8 @@ final class LetGo {
                 // The request that was published at the last look is carried out before each call that gets this far.
                 s.phase = COUNTED;
                 s.floods = 0;
+                s.observed = 0;
+                s.open = 0;
                 mark(m.id, false);
                 changed |= !m.wanted();
             }

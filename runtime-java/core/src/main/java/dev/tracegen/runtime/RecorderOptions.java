@@ -118,8 +118,12 @@ public final class RecorderOptions implements Cloneable {
     boolean gate = true;
     boolean letGo = true;
 
-    /** How many calls a second a method must have to be let go, and when it comes back. Others for tests. */
+    /**
+     * How many calls a second a method must have to be let go, in one part in how many of the time it may be open at
+     * most, 0 for all of it, and when it comes back. Others for tests.
+     */
     int letGoCalls = 20000;
+    int letGoShare = 5;
     long letGoNanos = 10000000000L;
 
     /** {@code stacks}; below 0 while it is not set, which is as all. */

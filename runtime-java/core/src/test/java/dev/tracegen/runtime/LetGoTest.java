@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,10 +25,12 @@ class LetGoTest {
     private final VirtualPlatform platform = new VirtualPlatform();
     private Recorder recorder;
     private Path file;
+    private int share;
 
     private void start(RecorderOptions o) {
         file = dir.resolve("r.tgd");
         o.letGoCalls = 1;
+        o.letGoShare = share;
         recorder = Recorder.start(o.platform(platform).output(file.toFile()).everyRecord(true));
     }
 
@@ -221,5 +224,23 @@ class LetGoTest {
             assertEquals("[]", open.toString());
         }
         assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
+    }
+
+    /** Once it is inlined, no stack shows a method. So one that takes much time stays, whatever its calls cost. */
+    @Test
+    void aMethodThatTakesMuchOfTheTimeStays() throws Exception {
+        share = 5;
+        start(new RecorderOptions());
+        assertTrue(Recorder.setGate(new int[] {1, 2}, DIGEST));
+        call(2);
+        for (int k = 0; k < 20 || !gone(1); k++) {
+            // The method 2 is open whenever it is seen, and 1 never.
+            for (int n = 0; n < 100; n++) {
+                call(1, -1, -2, 2);
+            }
+            platform.pass(101);
+            platform.awaitCheck();
+        }
+        assertFalse(gone(2));
     }
 }
