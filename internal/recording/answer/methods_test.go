@@ -205,6 +205,14 @@ func TestLearn(t *testing.T) {
 		l.Calls < 12_000_000 || l.Left > 200_000 {
 		t.Errorf("%+v", l)
 	}
+	// Of a method that was let go, too few calls are known.
+	gone := program(false)
+	gone.methods.of(gone.of.Names.Method(trace.Method(id(t, gone.build, rare))), "").LetGo = true
+	withGone := new(filter.Profile)
+	gone.learn(withGone, Budget{Calls: 1e9})
+	if got, want := levels(withGone), "a/Rare.f:none"; got != want {
+		t.Errorf("with a method that was let go %s, want %s", got, want)
+	}
 	// Where records are lost, counts decide.
 	lost := new(filter.Profile)
 	program(true).learn(lost, budget)

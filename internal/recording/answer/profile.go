@@ -72,7 +72,8 @@ type Worth struct {
 // recordings show of the other methods of the profile, and never changes their level: a method that is not traced
 // cannot show that it has become worth it. builds are those of the recordings.
 //
-// Recordings that have lost records show how often methods were called, but not which calls were long. So there, a
+// A method that was let go has more calls than are known: the recorder lets none go but those that flood it with short
+// calls. Recordings that have lost records show how often methods were called, but not which calls were long. So there, a
 // method is chosen by its counts.
 func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapping) *Learned {
 	l := &Learned{Kept: len(p.Lines), budget: budget}
@@ -105,7 +106,7 @@ func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapp
 				l.Left -= rate // the recording is of a build without the profile
 			}
 			continue
-		case over && reason == "" && l.Left > budget.Calls*spare && rate >= budget.Calls*minShare:
+		case t.LetGo, over && reason == "" && l.Left > budget.Calls*spare && rate >= budget.Calls*minShare:
 			p.Set(t.line(method, false))
 			l.None++
 			l.Left -= rate
