@@ -73,8 +73,8 @@ type Worth struct {
 // cannot show that it has become worth it. builds are those of the recordings.
 //
 // A method that was let go has more calls than are known: the recorder lets none go but those that flood it with short
-// calls. Recordings that have lost records show how often methods were called, but not which calls were long. So there, a
-// method is chosen by its counts.
+// calls. Recordings that have lost records show how often methods were called, but not which calls were long. So there,
+// a method is chosen by its counts.
 func (m *Methods) Learn(p *filter.Profile, budget Budget, builds []*mapping.Mapping) *Learned {
 	l := &Learned{Kept: len(p.Lines), budget: budget}
 	ran, onCPU := m.busy()
