@@ -85,7 +85,7 @@ func ReadTrace(text string, by *r8.Mapping) []*TraceProcess {
 }
 
 // Processes is [ReadTrace] with these names.
-func (by Residual) Processes(text string) []*TraceProcess {
+func (r Residual) Processes(text string) []*TraceProcess {
 	var all []*TraceProcess
 	d := foreign.ParseDump(text)
 	for k, p := range d.Processes {
@@ -94,13 +94,13 @@ func (by Residual) Processes(text string) []*TraceProcess {
 			Deadlocks: [][]TraceWait{}}
 		if main := p.Main(); main != nil {
 			out.main = Printable(main.Name)
-			out.Main = &TraceThread{Printable(main.State), by.Frames(main.Frames)}
-			out.Waits = lockWaits(p.Chain(main), by)
+			out.Main = &TraceThread{Printable(main.State), r.Frames(main.Frames)}
+			out.Waits = lockWaits(p.Chain(main), r)
 		}
 		for _, circle := range p.Deadlocks() {
-			out.Deadlocks = append(out.Deadlocks, lockWaits(circle, by))
+			out.Deadlocks = append(out.Deadlocks, lockWaits(circle, r))
 		}
-		out.answer(p, by)
+		out.answer(p, r)
 		all = append(all, out)
 	}
 	return all
