@@ -66,7 +66,7 @@ type listRow struct {
 
 func newLists(o Options) *lists {
 	p := &lists{scope: o.Scope, libraries: o.Libraries}
-	if o.Scope != ScopeOwnAndLibraries {
+	if o.Scope != ScopeOwnAndLibraries && o.Profile == nil {
 		return p
 	}
 	p.families = parseList(familyList)

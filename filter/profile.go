@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -258,10 +257,14 @@ func (cf *ClassFilter) profiled(m *classfile.Member, c *classfile.Code) Decision
 		}
 		return Decision{Reason: ReasonProfile, Detail: fmt.Sprintf("%s: %d calls", line.at.inDirectory(), line.Calls)}
 	}
-	if detail := p.onStart(method); detail != "" && len(c.Bytecode) < smallAtStart && !mayLast(m, c) {
-		return Decision{Reason: ReasonProfile, Detail: detail}
+	detail := p.onStart(method)
+	if detail == "" || len(c.Bytecode) >= smallAtStart {
+		return Decision{}
 	}
-	return Decision{}
+	if can, err := cf.canStall(m, c); can || err != nil { // the check of the code reports the error
+		return Decision{}
+	}
+	return Decision{Reason: ReasonProfile, Detail: detail}
 }
 
 // onStart returns the detail of the rule that puts a method on the start's path; "" if there is none.
@@ -276,23 +279,4 @@ func (p *Profile) onStart(method mapping.Identity) string {
 		}
 	}
 	return ""
-}
-
-// mayLast reports whether a method can take long by itself: it waits for a lock, or has a loop.
-func mayLast(m *classfile.Member, c *classfile.Code) bool {
-	if m.AccessFlags&classfile.AccSynchronized != 0 {
-		return true
-	}
-	for pc := 0; pc < len(c.Bytecode); {
-		in, err := code.At(c.Bytecode, pc)
-		if err != nil {
-			return true // the check of the code reports it
-		}
-		target, branches := in.Branch()
-		if in.Op == code.Monitorenter || branches && target <= pc {
-			return true
-		}
-		pc += in.Size
-	}
-	return false
 }

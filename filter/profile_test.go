@@ -45,6 +45,8 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	loop := append(calling(20)[:19], byte(code.Goto), 0xff, 0xf0, byte(code.Return))
+	around := append(calling(16)[:15], byte(code.Iconst0), byte(code.Lookupswitch), 0, 0, 0, 0xff, 0xff, 0xff, 0xf0,
+		0, 0, 0, 0, byte(code.Return))
 	const line = "none 7 1 0 com.example.Feed load ()V\n"
 	const start = "HSPLcom/example/Feed;->load()V\n"
 	for _, row := range []struct {
@@ -62,6 +64,7 @@ func TestProfile(t *testing.T) {
 		{"start, big", start, "com/example/Feed", "load", calling(smallAtStart), ""},
 		{"start, nearly big", start, "com/example/Feed", "load", calling(smallAtStart - 1), "small"},
 		{"start, loop", start, "com/example/Feed", "load", loop, ""},
+		{"start, loop by a switch", start, "com/example/Feed", "load", around, ""},
 		{"hot, not start", "HPLcom/example/Feed;->load()V\n", "com/example/Feed", "load", nil, ""},
 		{"start with an inline cache", "SLcom/example/Feed;->load()V+La/B;\n", "com/example/Feed", "load", nil, "small"},
 		{"start of a package", "HSPLcom/example/**;->**(**)**\n", "com/example/x/Feed", "load", nil, "small"},
