@@ -193,7 +193,7 @@ func (c *Completeness) Lines() []string {
 		}
 		counted := were(c.LeftOut, "call", "s") + " left out"
 		if c.MethodsLetGo > 0 {
-			counted = fmt.Sprintf("%s left out and counted, and those of %s not counted for a time, so that they cost nothing",
+			counted = fmt.Sprintf("%s left out and counted, and those of %s not counted for a time",
 				were(c.LeftOut, "call", "s"), were(uint64(c.MethodsLetGo), "method", "s"))
 		}
 		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because %s called too often: "+

@@ -68,10 +68,10 @@ public final class AppMethodBeat {
     static Ring fast;
 
     /**
-     * For each ID a bit: whether the method is let go, see {@link LetGo}. Null where no method is. Then the calls are
-     * recorded by {@link #i} and {@link #o} themselves. Otherwise these are a few instructions, and the rest is in
-     * {@link FastPath}: where methods are let go, the others have few calls, and what the JIT inlines into them costs
-     * more than the calls.
+     * For each ID a bit: whether the method is let go, see {@link LetGo}. Null where none may be, as on Android: then
+     * {@link #i} and {@link #o} record the calls themselves. Otherwise these are a few instructions, and the rest is in
+     * {@link FastPath}: where methods may be let go, the others have few calls, and what the JIT inlines into them
+     * costs more than the calls.
      */
     static long[] letGo;
 
