@@ -29,7 +29,8 @@ func (s Source) String() string {
 // SourceOf finds the function that a method with a compiler's name belongs to; ok is false if the name is that of the
 // source already, or does not show it:
 //
-//	Feed$load$1.invokeSuspend  Feed$load$1.invoke   a/Feed.load{lambda 1}: kotlinc, of a coroutine or a lambda
+//	Feed$load$1.invoke                              a/Feed.load{lambda 1}: kotlinc
+//	Feed$load$1.invokeSuspend                       a/Feed.load{coroutine 1}: a lambda that may be suspended
 //	Feed$load$2$1.invoke                            a/Feed.load{lambda 2.1}: a lambda in a lambda
 //	Feed$load$$inlined$map$1.emit                   a/Feed.load{lambda inlined.map.1}: of an inline function
 //	Feed.load$lambda$1  Feed.load$lambda-1          a/Feed.load{lambda 1}
@@ -50,18 +51,18 @@ func SourceOf(method Identity) (s Source, ok bool) {
 	name, part := sourceMethod(method.Name)
 	s = Source{Class: strings.TrimSuffix(method.Class, "$DefaultImpls"), Name: name, Part: part}
 	if owner, function, within := sourceClass(s.Class); within != "" {
-		lambda := lambdaMethods[name]
-		if first := function[0]; !lambda && first >= 'A' && first <= 'Z' {
+		kind := lambdaMethods[name]
+		if first := function[0]; kind == "" && first >= 'A' && first <= 'Z' {
 			return s, s.differs(method) // an anonymous class in a nested one, as javac names it
 		}
 		s.Class, s.Name = owner, function
 		switch {
-		case lambda && part == "":
-			s.Part = "lambda " + within
-		case lambda:
-			s.Part = "lambda " + within + ", " + part
-		default:
+		case kind == "":
 			s.Part, s.Method = within, method.Name
+		case part == "":
+			s.Part = kind + " " + within
+		default:
+			s.Part = kind + " " + within + ", " + part
 		}
 	}
 	return s, s.differs(method)
@@ -71,8 +72,8 @@ func (s Source) differs(method Identity) bool {
 	return s.Class != method.Class || s.Name != method.Name
 }
 
-// lambdaMethods are the methods in which the classes of lambdas have their code.
-var lambdaMethods = map[string]bool{"invoke": true, "invokeSuspend": true, "emit": true}
+// lambdaMethods are the methods in which the classes of lambdas have their code, and what these are called.
+var lambdaMethods = map[string]string{"invoke": "lambda", "emit": "lambda", "invokeSuspend": "coroutine"}
 
 // sourceClass takes the name of a class in a function apart. The function stands before the first number, or before an
 // empty part, as kotlinc writes it for what it has inlined. within is empty if the class is in no function.

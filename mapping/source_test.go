@@ -5,14 +5,14 @@ import "testing"
 // TestSourceOf compares with what the sources of these names are: kotlinc 1.9 and 2.2, javac 17.
 func TestSourceOf(t *testing.T) {
 	for _, test := range []struct{ class, name, want string }{
-		{"a/Feed$load$1", "invokeSuspend", "a/Feed.load{lambda 1}"},
+		{"a/Feed$load$1", "invokeSuspend", "a/Feed.load{coroutine 1}"},
 		{"a/Feed$load$2$1", "invoke", "a/Feed.load{lambda 2.1}"},
-		{"a/Feed$load$2$job$1", "invokeSuspend", "a/Feed.load{lambda 2.job.1}"},
-		{"a/Feed$Companion$load$1", "invokeSuspend", "a/Feed$Companion.load{lambda 1}"},
+		{"a/Feed$load$2$job$1", "invokeSuspend", "a/Feed.load{coroutine 2.job.1}"},
+		{"a/Feed$Companion$load$1", "invokeSuspend", "a/Feed$Companion.load{coroutine 1}"},
 		{"a/FeedKt$main$1", "invoke", "a/FeedKt.main{lambda 1}"},
 		{"a/ScreenKt$Screen$1", "invoke", "a/ScreenKt.Screen{lambda 1}"},
 		{"a/Feed$items$$inlined$map$1$2", "emit", "a/Feed.items{lambda inlined.map.1.2}"},
-		{"a/Feed$load-a1B2c3D$2", "invokeSuspend", "a/Feed.load{lambda 2}"},
+		{"a/Feed$load-a1B2c3D$2", "invokeSuspend", "a/Feed.load{coroutine 2}"},
 		{"a/Feed$load$1", "run", "a/Feed.load{1}.run"},
 		{"a/Feed", "load$lambda$1", "a/Feed.load{lambda 1}"},
 		{"a/Feed", "load$lambda$1$lambda$0", "a/Feed.load{lambda 1.0}"},
