@@ -52,7 +52,7 @@ func SourceOf(method Identity) (s Source, ok bool) {
 	s = Source{Class: strings.TrimSuffix(method.Class, "$DefaultImpls"), Name: name, Part: part}
 	if owner, function, within := sourceClass(s.Class); within != "" {
 		kind := lambdaMethods[name]
-		if first := function[0]; kind == "" && first >= 'A' && first <= 'Z' {
+		if kind == "" && isClassName(function) {
 			return s, s.differs(method) // an anonymous class in a nested one, as javac names it
 		}
 		s.Class, s.Name = owner, function
@@ -75,25 +75,34 @@ func (s Source) differs(method Identity) bool {
 // lambdaMethods are the methods in which the classes of lambdas have their code, and what these are called.
 var lambdaMethods = map[string]string{"invoke": "lambda", "emit": "lambda", "invokeSuspend": "coroutine"}
 
-// sourceClass takes the name of a class in a function apart. The function stands before the first number, or before an
-// empty part, as kotlinc writes it for what it has inlined. within is empty if the class is in no function.
+// sourceClass takes the name of a class in a function apart. The function is the first part that does not begin like the
+// name of a class, else the last one before the first number, or before the empty part that kotlinc writes in front of
+// what it has inlined. within is empty if the class is in no function.
 func sourceClass(class string) (owner, function, within string) {
 	start := strings.LastIndexAny(class, "/.") + 1
-	before := -1 // where the part before the current one begins
+	candidate := start // where the part of the function begins
 	for at := start; at < len(class); {
 		end := at + strings.IndexByte(class[at:]+"$", '$')
-		inlined := at == end && strings.HasPrefix(class[end:], "$inlined$")
-		if at > start && (inlined || isNumber(class[at:end])) {
-			if before <= start || before == at-1 || class[before-2] == '$' {
-				return "", "", "" // Foo$1: an anonymous class of a class; Foo$$anon$1: Scala
+		part, first := class[at:end], candidate
+		switch inlined := part == "" && strings.HasPrefix(class[end:], "$inlined$"); {
+		case inlined || isNumber(part):
+			if candidate == start {
+				return "", "", "" // Foo$1: an anonymous class of a class
 			}
-			function, _ = sourceMethod(class[before : at-1])
-			return class[:before-1], function, strings.ReplaceAll(strings.Trim(class[at:], "$"), "$", ".")
+			stop := first + strings.IndexByte(class[first:], '$')
+			function, _ = sourceMethod(class[first:stop])
+			return class[:first-1], function, strings.ReplaceAll(strings.Trim(class[stop:], "$"), "$", ".")
+		case at > start && part == "":
+			return "", "", "" // Foo$$anon$1: Scala
+		case at > start && (candidate == start || isClassName(class[candidate:])):
+			candidate = at
 		}
-		before, at = at, end+1
+		at = end + 1
 	}
 	return "", "", ""
 }
+
+func isClassName(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
 // sourceMethod takes the name of a method apart.
 func sourceMethod(name string) (function, part string) {
@@ -103,7 +112,7 @@ func sourceMethod(name string) (function, part string) {
 	}
 	if rest, ok := strings.CutPrefix(name, "lambda$"); ok {
 		function, number, ok := strings.Cut(rest, "$")
-		if number, _, _ = strings.Cut(number, "$"); !ok || !isNumber(number) {
+		if number, _, _ = strings.Cut(number, "$"); !ok || function == "" || !isNumber(number) {
 			return name, ""
 		}
 		if special, ok := javacFunctions[function]; ok {
@@ -131,9 +140,11 @@ var javacFunctions = map[string]string{"new": "<init>", "static": "<clinit>"}
 // otherPrefixes are what other compilers write before a '$', of Groovy and AspectJ.
 var otherPrefixes = map[string]bool{"access": true, "lambda": true, "super": true, "this": true, "ajc": true}
 
-// isPlain reports whether s may be a name of the source.
+// isPlain reports whether s may be a name of the source, which kotlinc may have numbered: save, save$1. default$1 is of
+// Scala.
 func isPlain(s string) bool {
-	return s != "" && !isNumber(s[:1]) && strings.IndexByte(s, '$') < 0
+	name, number, numbered := strings.Cut(s, "$")
+	return name != "" && !isNumber(name[:1]) && (!numbered || isNumber(number) && name != "default")
 }
 
 func dotted(r rune) rune {

@@ -9,6 +9,9 @@ func TestSourceOf(t *testing.T) {
 		{"a/Feed$load$2$1", "invoke", "a/Feed.load{lambda 2.1}"},
 		{"a/Feed$load$2$job$1", "invokeSuspend", "a/Feed.load{coroutine 2.job.1}"},
 		{"a/Feed$Companion$load$1", "invokeSuspend", "a/Feed$Companion.load{coroutine 1}"},
+		{"a/FeedKt$load$builder$1", "getItem$app", "a/FeedKt.load{builder.1}.getItem$app"},
+		{"a/Feed$Inner$Deep$load$1", "invoke", "a/Feed$Inner$Deep.load{lambda 1}"},
+		{"a/Feed", "load$save$9", "a/Feed.load{save$9}"},
 		{"a/FeedKt$main$1", "invoke", "a/FeedKt.main{lambda 1}"},
 		{"a/ScreenKt$Screen$1", "invoke", "a/ScreenKt.Screen{lambda 1}"},
 		{"a/Feed$items$$inlined$map$1$2", "emit", "a/Feed.items{lambda inlined.map.1.2}"},
@@ -64,4 +67,15 @@ func TestSourceOf(t *testing.T) {
 			t.Errorf("SourceOf(%s.%s) = %q, want %q", test.class, test.name, got, test.want)
 		}
 	}
+}
+
+func FuzzSourceOf(f *testing.F) {
+	f.Add("a/Feed$load$$inlined$map$1", "invokeSuspend")
+	f.Add("a/$$1", "lambda$$1$x")
+	f.Fuzz(func(t *testing.T, class, name string) {
+		s, ok := SourceOf(Identity{Class: class, Name: name})
+		if ok && s.Name == "" && name != "" {
+			t.Errorf("%q.%q has a function without a name", class, name)
+		}
+	})
 }
