@@ -75,9 +75,9 @@ func (s Source) differs(method Identity) bool {
 // lambdaMethods are the methods in which the classes of lambdas have their code, and what these are called.
 var lambdaMethods = map[string]string{"invoke": "lambda", "emit": "lambda", "invokeSuspend": "coroutine"}
 
-// sourceClass takes the name of a class in a function apart. The function is the first part that does not begin like the
-// name of a class, else the last one before the first number, or before the empty part that kotlinc writes in front of
-// what it has inlined. within is empty if the class is in no function.
+// sourceClass takes the name of a class in a function apart. The function is the first part that does not begin like
+// the name of a class, else the last one before the first number, or before the empty part that kotlinc writes in front
+// of what it has inlined. within is empty if the class is in no function.
 func sourceClass(class string) (owner, function, within string) {
 	start := strings.LastIndexAny(class, "/.") + 1
 	candidate := start // where the part of the function begins

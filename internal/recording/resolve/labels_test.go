@@ -25,7 +25,8 @@ func TestLabelsBySource(t *testing.T) {
 	}
 	var list []mapping.Method
 	for _, m := range methods {
-		list = append(list, mapping.Method{Identity: mapping.Identity{Class: m.class, Name: m.name, Descriptor: m.descriptor}})
+		identity := mapping.Identity{Class: m.class, Name: m.name, Descriptor: m.descriptor}
+		list = append(list, mapping.Method{Identity: identity})
 	}
 	m, err := mapping.Assign(list, mapping.Options{})
 	if err != nil {
