@@ -5,6 +5,7 @@ import "strings"
 // Source says which function of the source a compiled method belongs to, as far as the compilers' names show it. Names
 // are in internal or in text form, as those of the [Identity] that it was made of.
 type Source struct {
+	// Class and Name are those of the function.
 	Class, Name string
 	// Part is what the compiler has made of the function: "lambda 1" is the first lambda in it, "lambda 1.2" one in
 	// that, "1" an object expression, "default" what sets default arguments, "access" an accessor, a name a local
