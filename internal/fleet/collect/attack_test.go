@@ -17,9 +17,9 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 )
 
-// TestOthersKeepNobodyOut has all connections of a collector taken by clients that send nothing, not all, or that do not
-// read, and sends a report, which arrives. Nothing times out here but the test.
-func TestOthersKeepNobodyOut(t *testing.T) {
+// TestOthersKeepNoReportOut has all connections of a collector taken by clients that send nothing, not all, or that do
+// not read, and sends a report, which arrives. Nothing times out here but the test.
+func TestOthersKeepNoReportOut(t *testing.T) {
 	h := NewServer(openStore(t, t.TempDir(), Options{}), testOptions)
 	h.SetTokens([]string{"0123456789abcdef"})
 	h.connections, h.headerTime, h.bodyTime = 8, time.Hour, time.Hour
@@ -57,7 +57,7 @@ func TestOthersKeepNobodyOut(t *testing.T) {
 	stop()
 }
 
-// TestManyMappings sends the reports of more builds than a segment tells apart: the others share a file, and none is
+// TestManyMappings sends the reports of more builds than a segment distinguishes: the others share a file, and none is
 // lost.
 func TestManyMappings(t *testing.T) {
 	dir := t.TempDir()
@@ -139,7 +139,9 @@ func TestClockAhead(t *testing.T) {
 	c := newClock()
 	var warned []string
 	open := func() *Store {
-		return openStore(t, dir, Options{Now: c.read, KeepDays: 90, Warn: func(err error) { warned = append(warned, err.Error()) }})
+		return openStore(t, dir, Options{Now: c.read, KeepDays: 90, Warn: func(err error) {
+			warned = append(warned, err.Error())
+		}})
 	}
 	s := open()
 	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}})

@@ -78,8 +78,8 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 	return c, nil
 }
 
-// find returns the signed text for a package, and its entity tag; nil if there is none, or if it has expired: apps would
-// refuse it, each time they ask. c may be nil.
+// find returns the signed text for a package, and its entity tag; nil if there is none, or if it has expired: apps
+// would refuse it, each time they ask. c may be nil.
 func (c *Configs) find(app string, now time.Time) (text []byte, tag string) {
 	if c == nil {
 		return nil, ""
@@ -129,8 +129,8 @@ func checkConfig(text []byte) (app string, expires int64, err error) {
 	}
 	for _, name := range []string{"serial", "expires"} { // the value of the last one is returned
 		if expires, err = strconv.ParseInt(p[name], 10, 64); err != nil || expires < 0 {
-			return "", 0, fmt.Errorf("the property %s is %q, and must be a whole number: serial grows with each change, expires "+
-				"is in milliseconds since 1970", name, p[name])
+			return "", 0, fmt.Errorf("the property %s is %q, and must be a whole number: serial grows with each change, "+
+				"expires is in milliseconds since 1970", name, p[name])
 		}
 	}
 	return app, expires, nil

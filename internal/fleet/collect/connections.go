@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// limited is a listener that has a limited number of connections open. If they are all in use, a new one takes the place
-// of the one that is longest without an admitted request: whoever has no token, or asks for nothing, can keep nobody
-// out, however slow it is. Without such a connection the new one waits.
+// limited is a listener that has a limited number of connections open. If they are all in use, a new one takes the
+// place of the one that is longest without an admitted request: a client without a token, or without a request, can keep no
+// other one out, however slow it is. Without such a connection the new one waits.
 type limited struct {
 	net.Listener
 	most int

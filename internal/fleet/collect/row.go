@@ -213,8 +213,8 @@ func createTemp(dir, ending string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, temporary+rand.Text()+ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// makeDirs makes a directory below root and all between, and writes their entries to the disk. None of those between may
-// be a symbolic link: what is stored stays in the store.
+// makeDirs makes a directory below root and all between, and writes their entries to the disk. None of those between
+// may be a symbolic link: what is stored stays in the store.
 func makeDirs(root, dir string) error {
 	below, err := filepath.Rel(root, dir)
 	if err != nil {

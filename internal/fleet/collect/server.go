@@ -30,7 +30,7 @@ const (
 	maxConnections = 1024
 	maxUploads     = 128
 	// headerTime is how long the header of a request may take, bodyTime its body and the answer. A recording may take
-	// longer, see patient. restTime is how long a client may send what nobody will read.
+	// longer, see patient. restTime is how long a client may send what is not read.
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
 	restTime   = time.Second

@@ -50,7 +50,7 @@ const (
 	batchBytes = 8 << 20
 	// tick is how often the store looks for work that has become due.
 	tick = time.Second
-	// maxPartitions is how many packages and mappings a segment tells apart. Each becomes a file, so without a limit one
+	// maxPartitions is how many packages and mappings a segment distinguishes. Each becomes a file, so without a limit one
 	// body could keep the disk busy for minutes.
 	maxPartitions = 256
 	// closeTime is for how long [Store.Close] writes files.
@@ -464,8 +464,8 @@ func (s *Store) sealIfDue(now bool) {
 	}
 }
 
-// Close stores the requests that wait, writes segments as Parquet files for some seconds, and closes the store. Segments
-// that are left stay in the database, and the next process writes them. A request that comes later is answered with
+// Close stores the requests that wait, writes segments as Parquet files for some seconds, and closes the store.
+// Segments that are left stay in the database, and the next process writes them. A request that comes later is answered with
 // [ErrClosed].
 func (s *Store) Close() error {
 	s.mu.Lock()
