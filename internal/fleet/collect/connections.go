@@ -8,8 +8,8 @@ import (
 )
 
 // limited is a listener that has a limited number of connections open. If they are all in use, a new one takes the
-// place of the one that is longest without an admitted request: a client without a token, or without a request, can keep no
-// other one out, however slow it is. Without such a connection the new one waits.
+// place of the one that is longest without an admitted request: a client without a token, or without a request, can
+// keep no other one out, however slow it is. Without such a connection the new one waits.
 type limited struct {
 	net.Listener
 	most int

@@ -465,8 +465,8 @@ func (s *Store) sealIfDue(now bool) {
 }
 
 // Close stores the requests that wait, writes segments as Parquet files for some seconds, and closes the store.
-// Segments that are left stay in the database, and the next process writes them. A request that comes later is answered with
-// [ErrClosed].
+// Segments that are left stay in the database, and the next process writes them. A request that comes later is answered
+// with [ErrClosed].
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
