@@ -358,6 +358,25 @@ final class Ring {
         return CLAIMED.getAndAdd(this, 0);
     }
 
+    /**
+     * Returns the number that the next record will have; -1 if that is not known, because it may come into a window.
+     * Makes room for it. Only the owner may call it.
+     */
+    long reserve() {
+        long end = sequence();
+        if (next != stop || ((int) end & segmentMask) != 0 || rings.overwrite) {
+            return end;
+        }
+        Ring larger = successor;
+        if (larger == null && segmentEnd(end) - copied >= length() && !hasWindow()) {
+            larger = grow();
+        }
+        if (larger != null) {
+            return larger.reserve();
+        }
+        return hasWindow() || end - copied + segmentMask + 1 >= length() ? -1 : end;
+    }
+
     private boolean mayWrite(long record) {
         lock();
         try {
