@@ -374,7 +374,15 @@ final class Ring {
         if (larger != null) {
             return larger.reserve();
         }
-        return hasWindow() || end - copied + segmentMask + 1 >= length() ? -1 : end;
+        lock();
+        try {
+            // Again: a window may have been closed meanwhile.
+            end = sequence();
+            return window.isOpen() || ((int) end & segmentMask) == 0 && end - copied + segmentMask + 1 >= length()
+                    ? -1 : end;
+        } finally {
+            locked = 0;
+        }
     }
 
     private boolean mayWrite(long record) {
