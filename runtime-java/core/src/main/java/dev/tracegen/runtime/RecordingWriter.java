@@ -41,7 +41,7 @@ final class RecordingWriter implements Closeable {
     static final int STACKS = 23;
     static final int LET_GO = 24;
 
-    private static final int MINOR = 5;
+    private static final int MINOR = 6;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
