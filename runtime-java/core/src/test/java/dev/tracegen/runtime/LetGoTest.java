@@ -1,15 +1,13 @@
 package dev.tracegen.runtime;
 
+import static dev.tracegen.runtime.RandomCallers.call;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,16 +36,6 @@ class LetGoTest {
     void stop() throws Exception {
         Recorder.setGate(new int[0], DIGEST);
         Await.stop(recorder);
-    }
-
-    private static void call(int... ids) {
-        for (int id : ids) {
-            if (id > 0) {
-                AppMethodBeat.i(id);
-            } else {
-                AppMethodBeat.o(-id);
-            }
-        }
     }
 
     private static boolean gone(int id) {
@@ -167,62 +155,19 @@ class LetGoTest {
         RecorderOptions o = new RecorderOptions().threads(RecorderOptions.THREADS_ALL);
         o.letGoNanos = 100000000L;
         start(o);
-        final int methods = 12;
-        Thread[] threads = new Thread[2];
-        final AtomicBoolean done = new AtomicBoolean();
-        for (int k = 0; k < threads.length; k++) {
-            final Random random = new Random(k);
-            threads[k] = new Thread() {
-                @Override
-                public void run() {
-                    int[] path = new int[30];
-                    int at = 0;
-                    for (int n = 0; !done.get() || at > 0; n++) {
-                        if (!done.get() && (at == 0 || at < path.length && random.nextBoolean())) {
-                            path[at] = 1 + random.nextInt(methods);
-                            call(path[at++]);
-                        } else if (at > 0) {
-                            call(-path[--at]);
-                        }
-                        if (n % 1000 == 0) {
-                            LockSupport.parkNanos(1000000L);
-                        }
-                    }
-                }
-            };
-            threads[k].start();
-        }
+        RandomCallers callers = new RandomCallers(12);
         Random random = new Random(9);
         for (int change = 0; change < 200; change++) {
             if (change % 10 == 0) {
-                int[] ids = new int[1 + random.nextInt(methods)];
-                for (int k = 0; k < ids.length; k++) {
-                    ids[k] = 1 + random.nextInt(methods);
-                }
-                Recorder.setGate(ids, DIGEST);
+                Recorder.setGate(callers.someOf(random), DIGEST);
             }
             platform.pass(101);
             platform.awaitCheck();
             LockSupport.parkNanos(2000000L);
         }
-        done.set(true);
-        threads[0].join();
-        threads[1].join();
+        callers.end();
         Await.stop(recorder);
-        for (int thread = 1; thread <= 2; thread++) {
-            List<String> open = new ArrayList<String>();
-            String all = WrittenChunks.records(file, thread);
-            assertTrue(!all.contains("!"), "records were lost");
-            for (String r : all.split(" ")) {
-                if (r.startsWith("+")) {
-                    open.add(r.substring(1));
-                } else {
-                    assertTrue(open.size() > 0, "an exit too much");
-                    assertEquals(open.remove(open.size() - 1), r.substring(1));
-                }
-            }
-            assertEquals("[]", open.toString());
-        }
+        RandomCallers.assertWhole(file);
         assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
     }
 
