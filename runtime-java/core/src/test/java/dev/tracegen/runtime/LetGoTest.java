@@ -39,7 +39,12 @@ class LetGoTest {
     }
 
     private static boolean gone(int id) {
-        return (AppMethodBeat.letGo[id >>> 6] & 1L << id) != 0;
+        return (AppMethodBeat.letGoExits[id >>> 6] & 1L << id) != 0;
+    }
+
+    /** Reports whether the entries of a method that is let go are to be seen in stacks. */
+    private static boolean visible(int id) {
+        return gone(id) && (AppMethodBeat.letGo[id >>> 6] & 1L << id) == 0;
     }
 
     /** Lets the clock pass while a method is called, until it is let go or has come back. */
@@ -123,6 +128,30 @@ class LetGoTest {
         assertEquals("+1 +2 +3 -3 -2 +2 -2 -1", all);
     }
 
+    /** While the clock pauses, a call is looked at twice. It counts once, so that later exits find their entries. */
+    @Test
+    void aCallWhileTheClockPausesCountsOnce() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        letGo(2);
+        call(2);
+        awaitGone(2, false);
+        Recorder.setGate(new int[0], DIGEST);
+        Await.until("the method is on", () -> {
+            platform.pass(101);
+            platform.awaitCheck();
+            call(5, -5);
+            return (int) recorder.threads.main().existingRing().states[1] == 0;
+        });
+        Await.until("the clock pauses", () -> AppMethodBeat.fast.rings == null);
+        call(2);
+        Await.until("the clock goes on", () -> AppMethodBeat.fast.rings != null);
+        call(-2, -2, -1);
+        String all = recorded();
+        // Also those from before the method was off.
+        assertTrue(all.matches("\\+1( \\+2 -2| \\+5 -5)+ -1"), all);
+    }
+
     @Test
     void aMethodOfWhichARecordedCallIsOpenIsKept() throws Exception {
         start(new RecorderOptions());
@@ -171,14 +200,14 @@ class LetGoTest {
         assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
     }
 
-    /** Once it is inlined, no stack shows a method. So one that takes much time stays, whatever its calls cost. */
+    /** Once it is inlined, no stack shows a method. So the entries of one that takes much time stay calls. */
     @Test
-    void aMethodThatTakesMuchOfTheTimeStays() throws Exception {
+    void aMethodThatTakesMuchOfTheTimeStaysVisible() throws Exception {
         share = 5;
         start(new RecorderOptions());
         assertTrue(Recorder.setGate(new int[] {1, 2}, DIGEST));
         call(2);
-        for (int k = 0; k < 20 || !gone(1); k++) {
+        for (int k = 0; k < 20 || !gone(1) || !gone(2); k++) {
             // The method 2 is open whenever it is seen, and 1 never.
             for (int n = 0; n < 100; n++) {
                 call(1, -1, -2, 2);
@@ -186,6 +215,9 @@ class LetGoTest {
             platform.pass(101);
             platform.awaitCheck();
         }
-        assertFalse(gone(2));
+        assertTrue(visible(2));
+        assertFalse(visible(1));
+        awaitGone(2, false);
+        assertEquals(0, AppMethodBeat.letGo[0] & 1L << 2);
     }
 }
