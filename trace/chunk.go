@@ -144,6 +144,8 @@ type Records struct {
 	// Overwritten is how many records before First are lost since the thread made them faster than they
 	// could be written.
 	Overwritten uint64
+	// Marks is how many marks of coroutines the thread had made by then, as [Coroutines.First] counts them.
+	Marks uint64
 	// List has the records, the oldest first.
 	List []Record
 }

@@ -1,9 +1,13 @@
 package trace
 
+import "math"
+
 // Coroutines has marks of coroutines that a thread has made. It comes before the [Records] with their numbers.
 type Coroutines struct {
 	// Thread is the thread's index.
 	Thread uint32
+	// First is the number of the first mark: how many the thread had made before, with those that were lost.
+	First uint64
 	// Marks has the marks, the oldest first.
 	Marks []CoroutineMark
 }
@@ -18,7 +22,7 @@ type CoroutineMark struct {
 	Method Method
 	// Hash is the identity hash code of the continuation, 0 where there is none. Two continuations may have the same.
 	Hash uint32
-	// Lost is how many marks are missing here, of a [CoroutineLost].
+	// Lost is how many marks are missing, of a [CoroutineLost].
 	Lost uint64
 }
 
@@ -27,7 +31,7 @@ type CoroutineKind uint8
 
 // What happens to coroutines. Others may be added.
 const (
-	// CoroutineLost says that marks are missing since the one before.
+	// CoroutineLost says that marks are missing from the record on, up to the next mark.
 	CoroutineLost CoroutineKind = iota
 	// CoroutineContinues is the making of the continuation of a call: it is to be resumed with this continuation.
 	CoroutineContinues
@@ -56,6 +60,36 @@ type CoroutineCounts struct {
 	// Placed is how many marks are in segments. Lost is how many the runtime has lost. Unfit is how many belong to records
 	// that are missing, or that are not what the mark says: nothing can be known of them.
 	Placed, Lost, Unfit uint64
+}
+
+// threadMarks has the marks of a thread whose records have not come yet.
+type threadMarks struct {
+	list []CoroutineMark
+	made uint64 // how many marks the thread has made by the chunks so far
+}
+
+// upTo notes that the thread had made so many marks by now. Those that have not come are missing from the record next on.
+func (m *threadMarks) upTo(made, next uint64) {
+	if made > m.made {
+		m.list = append(m.list, CoroutineMark{Record: next, Kind: CoroutineLost, Lost: made - m.made})
+		m.made = made
+	}
+}
+
+// take takes the marks of a chunk, when the thread's next record is next.
+func (m *threadMarks) take(c *Coroutines, next uint64) {
+	if c.First < m.made {
+		return // they were there before
+	}
+	m.upTo(c.First, next)
+	for _, mark := range c.Marks {
+		n := uint64(1)
+		if mark.Kind == CoroutineLost {
+			n = mark.Lost
+		}
+		m.made += min(n, math.MaxUint64-m.made)
+		m.list = append(m.list, mark)
+	}
 }
 
 // waitingMark is a [CoroutineResumes] whose call has not begun.

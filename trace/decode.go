@@ -218,7 +218,7 @@ func decodeGatedThread(p *payload) GatedThread { return GatedThread{p.index(), p
 func decodeLetGo(p *payload) LetGoMethod { return LetGoMethod{p.method(), p.u8() != 0} }
 
 func decodeCoroutines(p *payload) *Coroutines {
-	c := &Coroutines{Thread: p.index()}
+	c := &Coroutines{Thread: p.index(), First: p.uv()}
 	number := int64(0)
 	c.Marks = list(p, 7, func(p *payload) CoroutineMark {
 		number += p.sv()
@@ -322,12 +322,20 @@ func decodePending(p *payload) *Pending {
 
 func decodeRecords(p *payload) *Records {
 	r := &Records{Thread: p.index(), First: p.uv(), Overwritten: p.uv()}
+	decodeRecordList(p, r)
+	if len(p.rest) > 0 {
+		r.Marks = p.uv()
+	}
+	return r
+}
+
+func decodeRecordList(p *payload, r *Records) {
 	if !p.delta {
 		r.List = list(p, 8, func(p *payload) Record {
 			low := p.u32()
 			return Record(uint64(p.u32())<<32 | uint64(low))
 		})
-		return r
+		return
 	}
 	var id, ticks int64
 	r.List = list(p, 1, func(p *payload) Record {
@@ -342,7 +350,6 @@ func decodeRecords(p *payload) *Records {
 		}
 		return Record(head<<63 | uint64(id)<<idShift | uint64(ticks))
 	})
-	return r
 }
 
 // stringTable has a recording's strings by their numbers. They come in order; some may be lost.

@@ -27,8 +27,10 @@ type Class struct {
 	SourceFile string          // if lines are asked for
 	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
 	// Uses are the methods that a class of the program itself names, if decisions depend on it.
-	Uses    []inject.MethodRef
-	Warning string // what follows the name of its place
+	Uses []inject.MethodRef
+	// Continued is the method that instances of the class continue, if it is to report them; see inject.ContinuedBy.
+	Continued *inject.MethodRef
+	Warning   string // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.
 	FocusRefusal string
 	Runtime      *RuntimeFaults // of the runtime class, nil for others

@@ -21,7 +21,8 @@ type Task struct {
 
 // Instruments reports whether anything is put into the class.
 func (t *Task) Instruments() bool {
-	return t.Requires || len(t.Request.Methods) > 0 || t.Request.Focus != inject.FocusNone || t.Request.Digest != ""
+	return t.Requires || len(t.Request.Methods) > 0 || t.Request.Focus != inject.FocusNone || t.Request.Digest != "" ||
+		t.Request.Continuation != 0
 }
 
 // Changes reports whether the class is written otherwise than it came.
@@ -34,6 +35,7 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 		Request:  inject.Request{Methods: memory, Focus: own.focus},
 		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Dropped: own.left != nil,
 	}
+	t.Request.Continuation = p.continuationID(class)
 	if p.stamped(class) {
 		t.Request.Digest = p.Mapping.Digest()
 	}
@@ -52,6 +54,9 @@ func Trial(c *Class) Task {
 	t := Task{Stripped: c.Stripped, Foreign: c.Foreign}
 	if c.Stamped {
 		t.Request.Digest = "0123456789abcdef"
+	}
+	if c.Continued != nil {
+		t.Request.Continuation = mapping.Capacity - uint32(len(c.Methods))
 	}
 	for i := range c.Methods {
 		if Traced(c.Methods[i].Decision) {
@@ -92,6 +97,7 @@ func (t *Task) Pack(k *wire.Codec) {
 		k.Fail()
 	}
 	wire.Number(k, &t.Request.Focus, uint64(inject.FocusAdd))
+	wire.Number(k, &t.Request.Continuation, mapping.Capacity)
 	next := 0
 	wire.List(k, &t.Request.Methods, 2, func(m *inject.Traced) { wire.Ascending(k, &m.Method, &next, 1<<16) })
 	for i := range t.Request.Methods { // together, as they cannot be compressed

@@ -26,6 +26,7 @@ func TestTasksArePacked(t *testing.T) {
 		{Request: inject.Request{Focus: inject.FocusHook}},
 		{Request: inject.Request{Focus: inject.FocusAdd}},
 		{Request: inject.Request{Digest: "0123456789abcdef"}},
+		{Request: inject.Request{Continuation: 5}},
 	}
 	for i := range reflect.TypeFor[Task]().NumField() {
 		var one Task

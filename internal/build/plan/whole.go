@@ -207,7 +207,9 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		}
 	}
 	known := make(map[string][]inject.Calls)
-	reached, err := inject.Reached(name, d.options.Posts, func(name string) ([]inject.Calls, error) {
+	options := d.options.Inject
+	options.RuntimeClass = name
+	reached, err := inject.Reached(options, func(name string) ([]inject.Calls, error) {
 		if calls, ok := known[name]; ok {
 			return calls, nil
 		}
@@ -228,7 +230,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		if !ok {
 			continue
 		}
-		d.classes[n].focus = inject.FocusNone
+		d.classes[n].focus, d.classes[n].silent = inject.FocusNone, true
 		d.decideTraced(n, filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
 	}
 	return nil

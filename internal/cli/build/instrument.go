@@ -317,6 +317,7 @@ func (i *settings) pipelineConfig() pipeline.Config {
 			ConstructorEntry: i.entry,
 			KeepCompilable:   i.forJVM && !i.allowHuge,
 			Posts:            i.posts,
+			Coroutines:       i.coroutines.areReported(i.runtime),
 		},
 		FocusHooks:      i.focus,
 		Android:         !i.forJVM,
