@@ -27,21 +27,18 @@ type joining struct {
 
 // Join returns the asynchronous calls, nil if the recording has no marks. partial is whether chunks are missing, or the
 // marks of some threads, at times that are not known.
-func (j *Joiner) Join(damaged, partial bool) *Coroutines {
+func (j *Joiner) Join(partial bool) *Coroutines {
 	if !j.started {
 		return nil
 	}
 	for _, t := range j.threads {
-		if t.unplaced > 0 {
-			l := span{t.marked, math.MaxInt64}
-			t.lost, j.losses = append(t.lost, l), append(j.losses, l)
-		}
+		j.losses = append(j.losses, t.lost...)
 	}
 	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit},
 		callOf: make([]int32, len(j.pieces)), placeOf: make([]int32, len(j.pieces)),
 		lambdas: map[trace.Method]bool{}, continued: map[trace.Method]bool{}, reused: map[trace.Method]bool{}}
-	w.sortLosses(damaged || partial || j.missing > 0 || len(j.made) >= mostMarks)
-	w.distrust(damaged)
+	w.sortLosses(partial || j.missing > 0 || len(j.made) >= mostMarks)
+	w.distrust()
 	w.sortMade()
 	made := j.made
 	for events := w.events(); len(events) > 0; {
@@ -96,7 +93,7 @@ func (w *joining) lossWithin(begin, end int64) bool {
 
 // distrust makes ends of pieces unknown where the mark of a suspension may be missing. The pieces of a thread are in
 // the order in which they were marked, so their ends are not in order.
-func (w *joining) distrust(damaged bool) {
+func (w *joining) distrust() {
 	for i := range w.pieces {
 		p := &w.pieces[i]
 		if p.status != statusReturned {
@@ -104,7 +101,7 @@ func (w *joining) distrust(damaged bool) {
 		}
 		lost := w.threads[p.thread].lost
 		n, _ := slices.BinarySearchFunc(lost, p.end, func(l span, end int64) int { return cmp.Compare(l.end, end) })
-		if damaged || n < len(lost) && lost[n].begin <= p.end {
+		if n < len(lost) && lost[n].begin <= p.end {
 			p.status = statusUnknown
 		}
 	}

@@ -435,37 +435,29 @@ func (m *model) chunks(d damage) (all []trace.Chunk) {
 				end++
 			}
 			last := end == len(t.records)
-			marks := &trace.Coroutines{Thread: uint32(t.index)}
-			for n := uint64(0); k < len(t.marks) && (t.marks[k].Record < uint64(end) || last); k++ {
-				if marked[k] {
-					n++
-				}
-				more := k+1 < len(t.marks) && marked[k+1] && (t.marks[k+1].Record < uint64(end) || last)
-				if !marked[k] {
+			marks := &trace.Coroutines{Thread: uint32(t.index), First: uint64(k)}
+			for ; k < len(t.marks) && (t.marks[k].Record < uint64(end) || last); k++ {
+				n := len(marks.Marks) - 1
+				switch {
+				case !marked[k]:
 					marks.Marks = append(marks.Marks, t.marks[k])
-				} else if !more {
-					// The place is that of the next mark, which may be far behind.
-					record := t.marks[k].Record
-					if k+1 < len(t.marks) {
-						record = t.marks[k+1].Record
-					} else {
-						record = uint64(len(t.records))
-					}
-					marks.Marks = append(marks.Marks, trace.CoroutineMark{Record: record, Lost: n})
-					n = 0
+				case n >= 0 && marks.Marks[n].Kind == trace.CoroutineLost:
+					marks.Marks[n].Lost++
+				default:
+					marks.Marks = append(marks.Marks, trace.CoroutineMark{Record: t.marks[k].Record, Lost: 1})
 				}
 			}
 			var list []trace.Chunk
-			if len(marks.Marks) > 0 {
+			if len(marks.Marks) > 0 && (d.made || d.marks == 0 || m.r.IntN(8) > 0) {
 				list = append(list, marks)
 			}
 			list = append(list, &trace.Records{Thread: uint32(t.index), First: uint64(at), Overwritten: uint64(missing),
-				List: t.records[at:end]})
+				Marks: uint64(k), List: t.records[at:end]})
 			parts = append(parts, part{int(t.records[at].Ticks()), list})
 			at, missing = end, 0
 		}
 		if d.made && k < len(t.marks) {
-			rest := &trace.Coroutines{Thread: uint32(t.index), Marks: t.marks[k:]}
+			rest := &trace.Coroutines{Thread: uint32(t.index), First: uint64(k), Marks: t.marks[k:]}
 			parts = append(parts, part{int(t.now), []trace.Chunk{rest}})
 		}
 	}
@@ -523,7 +515,7 @@ func joined(t *testing.T, chunks []trace.Chunk, partial bool) *Coroutines {
 	if err := trace.ReplayWith(&list, handler{j}, trace.ReplayOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	out := j.Join(false, partial)
+	out := j.Join(partial)
 	if out == nil {
 		out = &Coroutines{}
 	}

@@ -19,10 +19,10 @@ type Joiner struct {
 	made   []madeMark
 	losses []span
 	gated  map[trace.Method]int64 // since when calls of a method may not have been recorded
-	// gaps is how many records are missing in gaps, missing how many more are.
-	gaps, missing uint64
-	counts        trace.CoroutineCounts
-	started       bool
+	// gaps is how many records are missing in gaps, placed how many marks at known times, missing how many more of both.
+	gaps, placed, missing uint64
+	counts                trace.CoroutineCounts
+	started               bool
 }
 
 // key is a continuation: its method and its hash code.
@@ -80,11 +80,10 @@ type launch struct {
 
 // thread is what is known of a thread.
 type thread struct {
-	marked int64      // the time of its last mark
-	calls  []openCall // those that go on in the next segment, the outermost first
-	lost   []span     // where marks are missing
-	// unplaced is how many lost marks have no place yet.
-	unplaced uint64
+	calls []openCall // those that go on in the next segment, the outermost first
+	lost  []span     // when marks are missing
+	// lostFrom is the number of the record from which on the last of these are.
+	lostFrom uint64
 	// resumed are the pieces that were resumed, in the order of time.
 	resumed []int32
 }
@@ -100,9 +99,7 @@ func (j *Joiner) Chunk(c trace.Chunk) {
 	switch c := c.(type) {
 	case *trace.Coroutines:
 		j.started = true
-		t := j.thread(c.Thread)
 		for _, m := range c.Marks {
-			t.unplaced += m.Lost
 			if m.Kind != trace.CoroutineLost && m.Kind != trace.CoroutineSuspends && len(j.made) < mostMarks {
 				j.made = append(j.made, madeMark{keyOf(m.Method, m.Hash), m.Kind})
 			}
@@ -119,7 +116,7 @@ func (j *Joiner) Chunk(c trace.Chunk) {
 		}
 	case *trace.Completeness:
 		j.counts = c.Coroutines
-		j.missing = c.Lost - min(c.Lost, j.gaps)
+		j.missing = c.Lost - min(c.Lost, j.gaps) + c.Coroutines.Lost - min(c.Coroutines.Lost, j.placed)
 	}
 }
 
@@ -169,7 +166,7 @@ func (j *Joiner) thread(index uint32) *thread {
 		if j.threads == nil {
 			j.threads = map[uint32]*thread{}
 		}
-		t = &thread{marked: math.MinInt64}
+		t = &thread{}
 		j.threads[index] = t
 	}
 	return t
@@ -201,14 +198,16 @@ func (w *walk) goesOn(call int) bool {
 
 // mark takes a mark.
 func (w *walk) mark(m *trace.PlacedMark) {
-	marked := w.thread.marked
-	w.thread.marked = m.Nanos
+	// A mark is placed at its call, which may have begun behind marks that were made later.
+	if n := len(w.thread.lost) - 1; n >= 0 && w.thread.lost[n].end == math.MaxInt64 && m.Record > w.thread.lostFrom &&
+		!w.full() {
+		w.thread.lost[n].end = m.Nanos
+	}
 	switch {
-	case m.Kind == trace.CoroutineLost:
-		w.loseMarks(marked, m)
-	case len(w.pieces)+len(w.launches) >= mostMarks:
+	case m.Kind == trace.CoroutineLost, w.full():
+		w.placed += m.Lost
+		w.thread.lostFrom = m.Record
 		w.thread.lost = append(w.thread.lost, span{m.Nanos, math.MaxInt64})
-		w.losses = append(w.losses, span{m.Nanos, math.MaxInt64})
 	case m.Kind == trace.CoroutineStarts:
 		w.launch(m)
 	case m.Call < 0:
@@ -222,12 +221,8 @@ func (w *walk) mark(m *trace.PlacedMark) {
 	}
 }
 
-// loseMarks notes that marks are missing since a time.
-func (w *walk) loseMarks(since int64, m *trace.PlacedMark) {
-	w.thread.unplaced -= min(m.Lost, w.thread.unplaced)
-	w.thread.lost = append(w.thread.lost, span{since, m.Nanos})
-	w.losses = append(w.losses, span{since, m.Nanos})
-}
+// full reports whether no more marks are taken.
+func (j *Joiner) full() bool { return len(j.pieces)+len(j.launches) >= mostMarks }
 
 // add adds a piece for the call of a mark.
 func (w *walk) add(m *trace.PlacedMark, kind trace.CoroutineKind) int32 {
