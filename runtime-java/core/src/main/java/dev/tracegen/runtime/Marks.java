@@ -98,7 +98,7 @@ final class Marks {
                 || !r.options().everyRecord && Recorder.status != AppMethodBeat.STATUS_READY) {
             return;
         }
-        long[] letGo = AppMethodBeat.letGo;
+        long[] letGo = AppMethodBeat.letGoExits;
         if (letGo != null && (letGo[id >>> 6] & 1L << id) != 0) {
             return;
         }
