@@ -143,6 +143,9 @@ func (s *Screen) Close(w io.Writer) error {
 	if !s.Details {
 		more = []string{"", "-v shows each stall with its stacks, --stall N one of them, --format table all methods"}
 	}
+	if !s.Details {
+		lines = append(lines, s.coroutines(screenLines-leftForMethods-len(lines)-len(more))...)
+	}
 	lines = append(lines, s.ranking(screenLines-len(lines)-len(more))...)
 	for _, line := range append(lines, more...) {
 		if _, err := fmt.Fprintln(w, cut(line, screenWidth)); err != nil {

@@ -1,0 +1,39 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/recording/coroutine"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// PartlyRecorded reports whether there are threads that are not recorded, as far as that is known.
+func (r *Recording) PartlyRecorded() bool {
+	if c := r.Completeness; c != nil && slices.ContainsFunc(c.Dropped, func(d DroppedCount) bool {
+		return d.kind == trace.DroppedVirtual
+	}) {
+		return true
+	}
+	if threads := r.Meta["threads"]; threads != "" {
+		return !strings.Contains(threads, "all")
+	}
+	return r.Threads <= 1
+}
+
+// resumed says which suspend function the thread resumed again and again for half of the stall.
+func (s *Stall) resumed(j *coroutine.Joiner) {
+	list := j.Resumed(s.Thread.Index, s.begin, s.begin+s.Wall.Nanoseconds())
+	if len(list) > 0 && list[0].Count > 1 && enough(list[0].Took, s.Ran) {
+		s.Verdict.Text += fmt.Sprintf("; %s was resumed %d times", s.Names.Method(list[0].Method), list[0].Count)
+	}
+}
+
+// inRunBlocking reports whether a stack waits in runBlocking for a coroutine.
+func inRunBlocking(frames []string) bool {
+	return slices.ContainsFunc(frames, func(f string) bool {
+		return foreign.FrameMethod(f) == "kotlinx.coroutines.BlockingCoroutine.joinBlocking"
+	})
+}
