@@ -256,7 +256,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 				s.outline(len(s.methods)-1, o)
 			}
 		}
-		if d.Traced() || err == nil && facts.reportsOnly(m) {
+		if d.Traced() || err == nil && facts.reports(m) {
 			s.bodies = s.bodies[:n+1]
 		}
 		if d.Traced() {
