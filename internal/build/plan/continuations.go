@@ -48,7 +48,7 @@ func (c *Class) continuationDecision(m *classfile.Member, d filter.Decision) fil
 // class belongs to the one that it is itself, or to the first whose method is traced: these have one ID.
 func (d *Draft) decideContinuations(byName map[string][]int) {
 	for n, c := range d.facts {
-		if c.Continued == nil || d.classes[n].left != nil {
+		if !d.coroutines || c.Continued == nil || d.classes[n].left != nil {
 			continue
 		}
 		candidates := byName[c.Continued.Class]
