@@ -13,7 +13,7 @@ import (
 // the function makes an instance in each call, whose invokeSuspend calls the function again. A suspend lambda is one
 // class, whose invokeSuspend is the code of the lambda. Both are continuation classes here.
 //
-// With [Options].Coroutines the exit call in front of an areturn of suspending code is
+// With [Request].Coroutines the exit call in front of an areturn of suspending code is
 //
 //	dup; push ID; invokestatic o(Object,int)
 //

@@ -136,7 +136,7 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	if id != 0 {
 		p.push = w.block.appendPush(p.push, id)
 		p.entry = opening{w.block.appendEntryCall(p.entry.bytecode, p.push), entryStackWords, 1}
-		p.suspends = w.options.Coroutines && suspends(w.kind, m)
+		p.suspends = w.coroutines && suspends(w.kind, m)
 	}
 	if focus {
 		p.entry = opening{w.block.appendFocusCall(p.entry.bytecode), focusStackWords, p.entry.calls + 1}

@@ -25,7 +25,8 @@ func stateMachine() *Class {
 	a.Add(Method{public, "<init>", "(" + continuationType + "I)V", 2, 3,
 		slices.Concat(load, Op(code.AconstNull), Op(code.Astore0), Op(code.Return)), nil, nil})
 	object := func(name string) []byte { return append([]byte{7}, U2(a.ClassIndex(name))...) }
-	twice := slices.Concat(Op(code.Iload2), Branch(code.Ifeq, 1, 12), load, Branch(code.Goto, 9, 17), load, Op(code.Return))
+	twice := slices.Concat(Op(code.Iload2), Branch(code.Ifeq, 1, 12), load, Branch(code.Goto, 9, 17), load,
+		Op(code.Return))
 	a.Add(Method{public, "<init>", "(" + continuationType + "Z)V", 2, 3, twice, nil, []Attribute{Frames(
 		[]byte{12},
 		slices.Concat([]byte{255}, U2(4, 3), object("Feed$load$1"), object("kotlin/coroutines/Continuation"), []byte{1},
