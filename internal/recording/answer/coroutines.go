@@ -53,6 +53,8 @@ type SuspendFunction struct {
 	// which it began did meanwhile, if that was a coroutine for half of the time or more.
 	Late time.Duration  `json:"lateNanos,omitempty"`
 	Busy *CoroutineBusy `json:"busy,omitempty"`
+	// Glue is whether it is of Kotlin's library, or was made by the compiler. The report does not list it.
+	Glue bool `json:"glue,omitempty"`
 }
 
 // SuspendCall is one call. Begin counts from the origin of the recording.
@@ -105,7 +107,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		if s == nil {
 			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[trace.Method]uint64{},
 				threads: map[uint32]uint64{}}
-			s.Method, s.Lambda = r.Names.Method(c.Method), c.Lambda
+			s.Method, s.Lambda, s.Glue = r.Names.Method(c.Method), c.Lambda, c.Glue
 			sums[c.Method] = s
 		}
 		s.add(c, r)
@@ -214,6 +216,9 @@ type busyPiece struct {
 func newBusy(calls []coroutine.Call) *busy {
 	b := &busy{map[uint32][]busyPiece{}}
 	for i := range calls {
+		if calls[i].Glue {
+			continue
+		}
 		for _, p := range calls[i].Pieces {
 			b.byThread[p.Thread] = append(b.byThread[p.Thread], busyPiece{calls[i].Method, p.Begin, p.End})
 		}
@@ -230,10 +235,14 @@ func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
 			sums[p.method] += d
 		}
 	}
+	most := trace.Method(0)
 	for m, d := range sums {
-		if 2*d > end-begin {
-			return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(m), time.Duration(d)}
+		if most == 0 || d > sums[most] || d == sums[most] && m < most {
+			most = m
 		}
 	}
-	return nil
+	if 2*sums[most] <= end-begin {
+		return nil
+	}
+	return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(most), time.Duration(sums[most])}
 }
