@@ -57,8 +57,10 @@ type SuspendFunction struct {
 	Glue bool `json:"glue,omitempty"`
 }
 
-// SuspendCall is one call. Begin counts from the origin of the recording.
+// SuspendCall is one call.
 type SuspendCall struct {
+	// Begin is when it began, from the origin of the recording on. Wall is how long it lasted, as far as that is known,
+	// Running and Suspended how long of that it ran and was suspended.
 	Begin     time.Duration `json:"beginNanos"`
 	Wall      time.Duration `json:"wallNanos"`
 	Running   time.Duration `json:"runningNanos"`
@@ -70,7 +72,7 @@ type CoroutineWait struct {
 	// Method is a suspend function that was called, or the longest call in a lambda that was launched and ended right
 	// before; nil if it is not known.
 	Method *resolve.Method `json:"method,omitempty"`
-	// Thread is the thread on which the launched lambda ended, Launched whether it is one.
+	// Launched is whether it is the latter, Thread then the thread on which the lambda ended. Nanos is for how long.
 	Launched bool          `json:"launched,omitempty"`
 	Thread   string        `json:"thread,omitempty"`
 	Nanos    time.Duration `json:"nanos"`
@@ -78,12 +80,14 @@ type CoroutineWait struct {
 
 // CoroutineLauncher is where lambdas were made.
 type CoroutineLauncher struct {
+	// Method made them, Calls is how many.
 	Method resolve.Method `json:"method"`
 	Calls  uint64         `json:"calls"`
 }
 
 // CoroutineBusy is what a thread did while a lambda waited to begin.
 type CoroutineBusy struct {
+	// Thread ran Method for Nanos.
 	Thread string         `json:"thread"`
 	Method resolve.Method `json:"method"`
 	Nanos  time.Duration  `json:"nanos"`
@@ -226,7 +230,7 @@ func newBusy(calls []coroutine.Call) *busy {
 	return b
 }
 
-// during returns what the thread on which a lambda began did since the lambda was made, nil if nothing took half of that.
+// during returns what the thread on which a lambda began did since the lambda was made; nil if nothing took half of it.
 func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
 	begin, end := c.Launched.Nanos, c.Begin()
 	sums := map[trace.Method]int64{}

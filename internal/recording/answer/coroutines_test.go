@@ -6,14 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
-// feedTape is a program whose main waits in runBlocking for a coroutine. That calls Feed.load, which waits for a query on
-// a dispatcher's thread. The query begins late, because the thread is busy with another coroutine.
+// feedTape is a program whose main waits in runBlocking for a coroutine. That calls Feed.load, which waits for a query
+// on a dispatcher's thread. The query begins late, because the thread is busy with another coroutine.
 const feedTape = `
 header minor=6
 meta slowMillis=700 clockPeriodMillis=5 records=all threads=all
@@ -55,10 +57,11 @@ func TestCoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := analysis.Options{Names: feedNames{}, Begin: text.Begin, Stall: text.Stall, End: func(r *analysis.Recording) error {
+	end := func(r *analysis.Recording) error {
 		j.End(r)
 		return text.End(r)
-	}}
+	}
+	o := analysis.Options{Names: feedNames{}, Begin: text.Begin, Stall: text.Stall, End: end}
 	if err := analyze(t, "feed.tgd", feedTape, o); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +69,17 @@ func TestCoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/coroutines.golden", report.String())
+	schema, err := jsonschema.NewCompiler().Compile("../../../docs/analyze.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(object.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
 	var parsed struct {
 		Recordings []struct{ Coroutines json.RawMessage }
 	}

@@ -120,8 +120,8 @@ func (f *SuspendFunction) details() string {
 // noticedLate is the delay from which on it is said that a lambda began late.
 const noticedLate = 100 * time.Millisecond
 
-// sourceName is the name of a suspend function as the source has it. Kotlin compiles a lambda of Feed.load to a class such
-// as Feed$load$2, or Feed$load$job$1 if it is assigned to job. Of the library it is the function alone.
+// sourceName is the name of a suspend function as the source has it. Kotlin compiles a lambda of Feed.load to a class
+// such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. Of the library it is the function alone.
 func sourceName(m resolve.Method, lambda bool) string {
 	if strings.HasPrefix(m.Class, "kotlinx.coroutines.") || strings.HasPrefix(m.Class, "kotlin.") {
 		name, _, _ := strings.Cut(m.Name, "$")

@@ -43,6 +43,7 @@ type Call struct {
 
 // Piece is a part of a call in which it ran on a thread.
 type Piece struct {
+	// Thread is the index of its thread, Begin and End are in [trace.Clock.NanoTime].
 	Thread     uint32
 	Begin, End int64
 	// Longest is the call in it that took longest, Took how long; 0 if there was none.

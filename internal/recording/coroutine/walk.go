@@ -184,7 +184,8 @@ type walk struct {
 	thread  *thread
 	pieceOf []int32 // of each call, -1 if it is none
 	// chain is the call that those around it are suspended for, if no other has begun since, and -1 otherwise: the
-	// innermost call that has returned suspended, of glue the outermost below others. end is the index behind its last call. tails are the tail calls of these.
+	// innermost call that has returned suspended, of glue the outermost below others. end is the index behind its last
+	// call. tails are the tail calls of these.
 	chain, end int32
 	tails      []int32
 	launched   []launchedIn
@@ -251,8 +252,8 @@ func (w *walk) launch(m *trace.PlacedMark) {
 	w.launches = append(w.launches, l)
 }
 
-// launcher returns the method of the program that makes a lambda in a call: of the call, or of the next one around it that
-// is no glue. It is that of the call if there is none, and 0 if it is not known.
+// launcher returns the method of the program that makes a lambda in a call: of the call, or of the next one around it
+// that is no glue. It is that of the call if there is none, and 0 if it is not known.
 func (w *walk) launcher(call int32) trace.Method {
 	calls := w.segment.Calls
 	for n, k := 0, call; k >= 0 && n < mostGlue; n, k = n+1, calls[k].Parent {

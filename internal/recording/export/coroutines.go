@@ -16,8 +16,8 @@ const (
 	maxLaneCalls = 200_000 // asynchronous calls in them at most
 )
 
-// lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they fit.
-// Other calls that are open at that time are in other lanes.
+// lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they
+// fit. Other calls that are open at that time are in other lanes.
 type lane struct {
 	slices []laneSlice // in the order of their begins, outer ones first
 	open   []openSlice
