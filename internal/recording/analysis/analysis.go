@@ -236,6 +236,7 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
+	a.coroutines.Glue = r.glue
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {

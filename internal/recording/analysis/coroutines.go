@@ -37,3 +37,18 @@ func inRunBlocking(frames []string) bool {
 		return foreign.FrameMethod(f) == "kotlinx.coroutines.BlockingCoroutine.joinBlocking"
 	})
 }
+
+// glue reports whether a method is of Kotlin's library, or of a class of a lambda and made by the compiler.
+func (r *Recording) glue(m trace.Method) bool {
+	name, _ := r.Names.Name(m)
+	switch {
+	case strings.HasPrefix(name.Class, "kotlin."), strings.HasPrefix(name.Class, "kotlinx.coroutines."):
+		return true
+	case name.Method == "create":
+		return strings.HasSuffix(name.Descriptor, ")Lkotlin/coroutines/Continuation;")
+	case name.Method == "invoke":
+		last := name.Class[strings.LastIndexByte(name.Class, '$')+1:]
+		return last != "" && last[0] >= '0' && last[0] <= '9'
+	}
+	return false
+}

@@ -53,10 +53,14 @@ type SuspendFunction struct {
 	// which it began did meanwhile, if that was a coroutine for half of the time or more.
 	Late time.Duration  `json:"lateNanos,omitempty"`
 	Busy *CoroutineBusy `json:"busy,omitempty"`
+	// Glue is whether it is of Kotlin's library, or was made by the compiler. The report does not list it.
+	Glue bool `json:"glue,omitempty"`
 }
 
-// SuspendCall is one call. Begin counts from the origin of the recording.
+// SuspendCall is one call.
 type SuspendCall struct {
+	// Begin is when it began, from the origin of the recording on. Wall is how long it lasted, as far as that is known,
+	// Running and Suspended how long of that it ran and was suspended.
 	Begin     time.Duration `json:"beginNanos"`
 	Wall      time.Duration `json:"wallNanos"`
 	Running   time.Duration `json:"runningNanos"`
@@ -68,7 +72,7 @@ type CoroutineWait struct {
 	// Method is a suspend function that was called, or the longest call in a lambda that was launched and ended right
 	// before; nil if it is not known.
 	Method *resolve.Method `json:"method,omitempty"`
-	// Thread is the thread on which the launched lambda ended, Launched whether it is one.
+	// Launched is whether it is the latter, Thread then the thread on which the lambda ended. Nanos is for how long.
 	Launched bool          `json:"launched,omitempty"`
 	Thread   string        `json:"thread,omitempty"`
 	Nanos    time.Duration `json:"nanos"`
@@ -76,12 +80,14 @@ type CoroutineWait struct {
 
 // CoroutineLauncher is where lambdas were made.
 type CoroutineLauncher struct {
+	// Method made them, Calls is how many.
 	Method resolve.Method `json:"method"`
 	Calls  uint64         `json:"calls"`
 }
 
 // CoroutineBusy is what a thread did while a lambda waited to begin.
 type CoroutineBusy struct {
+	// Thread ran Method for Nanos.
 	Thread string         `json:"thread"`
 	Method resolve.Method `json:"method"`
 	Nanos  time.Duration  `json:"nanos"`
@@ -105,7 +111,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		if s == nil {
 			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[trace.Method]uint64{},
 				threads: map[uint32]uint64{}}
-			s.Method, s.Lambda = r.Names.Method(c.Method), c.Lambda
+			s.Method, s.Lambda, s.Glue = r.Names.Method(c.Method), c.Lambda, c.Glue
 			sums[c.Method] = s
 		}
 		s.add(c, r)
@@ -214,6 +220,9 @@ type busyPiece struct {
 func newBusy(calls []coroutine.Call) *busy {
 	b := &busy{map[uint32][]busyPiece{}}
 	for i := range calls {
+		if calls[i].Glue {
+			continue
+		}
 		for _, p := range calls[i].Pieces {
 			b.byThread[p.Thread] = append(b.byThread[p.Thread], busyPiece{calls[i].Method, p.Begin, p.End})
 		}
@@ -221,7 +230,7 @@ func newBusy(calls []coroutine.Call) *busy {
 	return b
 }
 
-// during returns what the thread on which a lambda began did since the lambda was made, nil if nothing took half of that.
+// during returns what the thread on which a lambda began did since the lambda was made; nil if nothing took half of it.
 func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
 	begin, end := c.Launched.Nanos, c.Begin()
 	sums := map[trace.Method]int64{}
@@ -230,10 +239,14 @@ func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
 			sums[p.method] += d
 		}
 	}
+	most := trace.Method(0)
 	for m, d := range sums {
-		if 2*d > end-begin {
-			return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(m), time.Duration(d)}
+		if most == 0 || d > sums[most] || d == sums[most] && m < most {
+			most = m
 		}
 	}
-	return nil
+	if 2*sums[most] <= end-begin {
+		return nil
+	}
+	return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(most), time.Duration(sums[most])}
 }

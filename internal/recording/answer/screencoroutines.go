@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,11 +35,12 @@ func (s *Screen) coroutines(room int) []string {
 
 // lines returns a title, and two lines about each of the first functions; most is how many.
 func (c *Coroutines) lines(recording string, most int) []string {
-	lines := []string{recording + c.title()}
+	functions := c.own()
+	lines := []string{recording + c.title(functions)}
 	lines = append(lines, fmt.Sprintf("%12s %12s %8s %8s %12s  %s", "suspended", "running", "calls", "resumed", "longest",
 		"suspend functions"))
-	for i := range c.Functions[:min(most, len(c.Functions))] {
-		f := &c.Functions[i]
+	for i := range functions[:min(most, len(functions))] {
+		f := &functions[i]
 		suspended, longest := units.Short(f.Suspended), units.Short(f.Longest.Wall)
 		if f.AtMost {
 			suspended, longest = "≤ "+suspended, "≤ "+longest
@@ -53,14 +55,23 @@ func (c *Coroutines) lines(recording string, most int) []string {
 	return lines
 }
 
-// title says how much is known.
-func (c *Coroutines) title() string {
+// own returns the functions of the program, or all if it has none.
+func (c *Coroutines) own() []SuspendFunction {
+	own := slices.DeleteFunc(slices.Clone(c.Functions), func(f SuspendFunction) bool { return f.Glue })
+	if len(own) == 0 {
+		return c.Functions
+	}
+	return own
+}
+
+// title says how many calls there are, and how much is known.
+func (c *Coroutines) title(functions []SuspendFunction) string {
 	calls := uint64(0)
-	for i := range c.Functions {
-		calls += c.Functions[i].Calls
+	for i := range functions {
+		calls += functions[i].Calls
 	}
 	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
-		analysis.Count(len(c.Functions), "suspend function"))
+		analysis.Count(len(functions), "suspend function"))
 	if c.Partial {
 		text += "; suspended, or on threads that are not recorded"
 	}
@@ -91,7 +102,7 @@ func (f *SuspendFunction) details() string {
 		parts = append(parts, fmt.Sprintf("%s suspended at the end", units.Thousands(f.NotResumed)))
 	}
 	if f.Late > noticedLate {
-		text := "began up to " + units.Short(f.Late) + " late"
+		text := "began up to " + units.Short(f.Late) + " after its launch"
 		if f.Busy != nil {
 			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, sourceName(f.Busy.Method, false))
 		}
@@ -109,9 +120,13 @@ func (f *SuspendFunction) details() string {
 // noticedLate is the delay from which on it is said that a lambda began late.
 const noticedLate = 100 * time.Millisecond
 
-// sourceName is the name of a suspend function as the source has it. Kotlin compiles a lambda of Feed.load to a class such
-// as Feed$load$2, or Feed$load$job$1 if it is assigned to job.
+// sourceName is the name of a suspend function as the source has it. Kotlin compiles a lambda of Feed.load to a class
+// such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. Of the library it is the function alone.
 func sourceName(m resolve.Method, lambda bool) string {
+	if strings.HasPrefix(m.Class, "kotlinx.coroutines.") || strings.HasPrefix(m.Class, "kotlin.") {
+		name, _, _ := strings.Cut(m.Name, "$")
+		return name
+	}
 	if m.Name != "invokeSuspend" && !lambda {
 		return m.String()
 	}

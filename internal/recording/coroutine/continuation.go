@@ -15,16 +15,16 @@ type continuation struct {
 	// call is the call that is suspended, -1 if there is none. launched is where a lambda was made that has not begun.
 	call     int32
 	launched *launch
-	// others is how many continuations with the key may be resumed of which the calls cannot be told apart.
+	// others is how many continuations with the key may be resumed of which the calls cannot be distinguished.
 	others int
 }
 
 // forever is a number of others that are never all gone.
 const forever = math.MaxInt32
 
-// event takes the next thing that happened. If only one continuation of the recording has the key, all is about it, also
-// what comes behind a piece that seems to be the last. If there were several, or may have been in a method that had some,
-// a piece belongs to the one that waits, as long as no other can be meant.
+// event takes the next thing that happened. If only one continuation of the recording has the key, all is about it,
+// also what comes behind a piece that seems to be the last. If there were several, or may have been in a method that
+// had some, a piece belongs to the one that waits, as long as no other can be meant.
 func (c *continuation) event(e event) {
 	switch reused := c.allReused || c.reused[c.key.method()]; {
 	case e.launch && reused && c.waits():

@@ -24,6 +24,8 @@ type Call struct {
 	// TailCall is whether it has no continuation of its own: what it calls last has returned to its caller. Its end is
 	// known only as the time by which it had ended.
 	TailCall bool
+	// Glue is what [Joiner.Glue] says of the method.
+	Glue bool
 	// BeginUnknown is whether there may be pieces before the first one.
 	BeginUnknown bool
 	// Pieces are the parts in which it ran, in the order of time; there is at least one.
@@ -41,6 +43,7 @@ type Call struct {
 
 // Piece is a part of a call in which it ran on a thread.
 type Piece struct {
+	// Thread is the index of its thread, Begin and End are in [trace.Clock.NanoTime].
 	Thread     uint32
 	Begin, End int64
 	// Longest is the call in it that took longest, Took how long; 0 if there was none.
@@ -56,7 +59,7 @@ type Piece struct {
 // Wait is what a call was suspended for.
 type Wait struct {
 	// Method is the innermost recorded suspend function that it had called and that was suspended, or the longest call in
-	// a lambda that it had launched.
+	// a lambda that it had launched. Of glue it is what the program called.
 	Method trace.Method
 	// Launched is whether it is the latter, Thread then the thread on which that ended right before the call was resumed.
 	Launched bool
@@ -65,7 +68,7 @@ type Wait struct {
 
 // Launch is where a lambda was made.
 type Launch struct {
-	// Method is the innermost method that was open then, 0 if that is not known.
+	// Method is the innermost method that was open then and is no glue, 0 if that is not known.
 	Method trace.Method
 	Thread uint32
 	Nanos  int64

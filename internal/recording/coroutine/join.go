@@ -177,7 +177,8 @@ func (w *joining) events() []event {
 func (w *joining) begin(index int32) int32 {
 	p := &w.pieces[index]
 	n := int32(len(w.out.Calls))
-	w.out.Calls = append(w.out.Calls, Call{Method: p.key.method(), Lambda: w.lambdas[p.key.method()], Parent: -1})
+	w.out.Calls = append(w.out.Calls, Call{Method: p.key.method(), Lambda: w.lambdas[p.key.method()],
+		Glue: w.isGlue(p.key.method()), Parent: -1})
 	w.parents = append(w.parents, p.parent)
 	w.extend(n, index)
 	return n
@@ -251,14 +252,19 @@ func (w *joining) arrange() {
 	w.out.Calls = out
 }
 
-// waitForLaunched finds what calls were suspended for that no suspend function shows: lambdas that they had launched,
-// which ended right before they were resumed.
+// waitForLaunched finds what calls were suspended for that no suspend function of the program shows: lambdas that they
+// had launched, which ended right before they were resumed.
 func (w *joining) waitForLaunched() {
 	calls := w.out.Calls
 	ended := make([][]int32, len(calls)) // by parent, the launched lambdas that have ended, in the order of that
 	for i := range calls {
 		if c := &calls[i]; c.Parent >= 0 && c.Launched != nil && (c.End == EndReturned || c.End == EndThrew) {
-			ended[c.Parent] = append(ended[c.Parent], int32(i))
+			// What launches a lambda is a tail call of the library in the call that waits.
+			parent := c.Parent
+			for n := 0; n < mostGlue && calls[parent].TailCall && calls[parent].Parent >= 0; n++ {
+				parent = calls[parent].Parent
+			}
+			ended[parent] = append(ended[parent], int32(i))
 		}
 	}
 	for i, list := range ended {
@@ -272,9 +278,9 @@ func (w *joining) waitForLaunched() {
 				}
 				return 1
 			})
-			if p.Wait == nil && n > 0 {
+			if n > 0 && (p.Wait == nil || w.isGlue(p.Wait.Method)) {
 				if c := &calls[list[n-1]]; c.Ended > p.End && (resumed-c.Ended)*nearEnd <= resumed-p.End {
-					p.Wait = c.launchedWait()
+					p.Wait = w.launchedWait(c)
 				}
 			}
 		}
@@ -284,12 +290,13 @@ func (w *joining) waitForLaunched() {
 // nearEnd is which part of a suspension may lie between the end of a lambda and the resumption for which it is taken.
 const nearEnd = 20
 
-// launchedWait returns what waiting for a launched lambda was for: the call in it that took most of its time, or itself.
-func (c *Call) launchedWait() *Wait {
+// launchedWait returns what waiting for a launched lambda was for: the call in it that took half of its time or more, or
+// itself.
+func (j *Joiner) launchedWait(c *Call) *Wait {
 	out := &Wait{Method: c.Method, Launched: true, Thread: c.Pieces[len(c.Pieces)-1].Thread}
 	most := int64(0)
 	for i := range c.Pieces {
-		if p := &c.Pieces[i]; p.Took > most && 2*p.Took >= int64(c.Wall()) {
+		if p := &c.Pieces[i]; p.Took > most && 2*p.Took >= int64(c.Wall()) && !j.isGlue(p.Longest) {
 			out.Method, out.Thread, most = p.Longest, p.Thread, p.Took
 		}
 	}

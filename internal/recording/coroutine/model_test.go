@@ -122,8 +122,8 @@ func (t *modelThread) mark(kind trace.CoroutineKind, m trace.Method, hash uint32
 	t.marks = append(t.marks, trace.CoroutineMark{Record: uint64(len(t.records)), Kind: kind, Method: m, Hash: hash})
 }
 
-// newModel makes a program. hashes is how many hash codes there are, exits is whether exceptions leave exits, period is that
-// of the clock.
+// newModel makes a program. hashes is how many hash codes there are, exits is whether exceptions leave exits, period is
+// that of the clock.
 func newModel(r *rand.Rand, hashes int, exits bool, period int64, budget int) *model {
 	m := &model{r: r, hashes: hashes, exits: exits, budget: budget}
 	n := 3 + r.IntN(8)

@@ -10,13 +10,14 @@ import (
 
 // Resumption is how often a thread has resumed calls of a method in a time, and how long these ran there.
 type Resumption struct {
+	// Method was resumed Count times, and ran for Took.
 	Method trace.Method
 	Count  int
 	Took   time.Duration
 }
 
-// Resumed returns what a thread has resumed in a time, the longest first, of the segments so far. A piece in another one
-// that was resumed is in the time of both.
+// Resumed returns what a thread has resumed in a time, the longest first, of the segments so far. A piece in another
+// one that was resumed is in the time of both.
 func (j *Joiner) Resumed(thread uint32, begin, end int64) []Resumption {
 	t := j.threads[thread]
 	if t == nil {

@@ -12,6 +12,9 @@ const mostMarks = 1 << 22
 // Joiner makes pieces of the calls with marks. The zero value is ready. It is no handler by itself: the caller hands on
 // all chunks and segments of one recording.
 type Joiner struct {
+	// Glue reports whether a method is of the library of coroutines, or was made by the compiler; nil for none.
+	Glue func(trace.Method) bool
+
 	threads  map[uint32]*thread
 	pieces   []piece
 	launches []launch
@@ -64,8 +67,10 @@ type piece struct {
 	// wait is the piece of the innermost function that had returned suspended, -1 if there is none. caller is, of a
 	// tail call, the nearest piece around it with a continuation, which was suspended with it; -1 if there is none.
 	wait, caller int32
-	longest      trace.Method
-	took         int64
+	// in is the piece of the innermost function that had returned suspended and is no glue, -1 if there is none.
+	in      int32
+	longest trace.Method
+	took    int64
 }
 
 // unknownPiece is in place of the index of a piece that is not known.
@@ -178,8 +183,9 @@ type walk struct {
 	segment *trace.Segment
 	thread  *thread
 	pieceOf []int32 // of each call, -1 if it is none
-	// chain is the innermost call that has returned suspended, if no other has begun since, and -1 otherwise. Its end is
-	// the index behind its last call. tails are the tail calls of these.
+	// chain is the call that those around it are suspended for, if no other has begun since, and -1 otherwise: the
+	// innermost call that has returned suspended, of glue the outermost below others. end is the index behind its last
+	// call. tails are the tail calls of these.
 	chain, end int32
 	tails      []int32
 	launched   []launchedIn
@@ -240,13 +246,32 @@ func (w *walk) launch(m *trace.PlacedMark) {
 	l := launch{key: keyOf(m.Method, m.Hash), Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos},
 		piece: unknownPiece}
 	if m.Call >= 0 && w.segment.Calls[m.Call].Marks&noExit == 0 {
-		if method := w.segment.Calls[m.Call].Method; method < trace.MethodSuspended {
-			l.Method = method
-		}
+		l.Method = w.launcher(m.Call)
 		w.launched = append(w.launched, launchedIn{len(w.launches), m.Call})
 	}
 	w.launches = append(w.launches, l)
 }
+
+// launcher returns the method of the program that makes a lambda in a call: of the call, or of the next one around it
+// that is no glue. It is that of the call if there is none, and 0 if it is not known.
+func (w *walk) launcher(call int32) trace.Method {
+	calls := w.segment.Calls
+	for n, k := 0, call; k >= 0 && n < mostGlue; n, k = n+1, calls[k].Parent {
+		switch m := calls[k].Method; {
+		case m >= trace.MethodSuspended, calls[k].Marks&noExit != 0:
+			return 0
+		case !w.isGlue(m):
+			return m
+		}
+	}
+	return calls[call].Method
+}
+
+// isGlue reports whether a method is glue.
+func (j *Joiner) isGlue(m trace.Method) bool { return j.Glue != nil && j.Glue(m) }
+
+// mostGlue is how many calls of glue may be in each other.
+const mostGlue = 64
 
 // suspend takes the exit of a call that is suspended.
 func (w *walk) suspend(m *trace.PlacedMark) {
@@ -261,6 +286,9 @@ func (w *walk) suspend(m *trace.PlacedMark) {
 	// What it called last has returned suspended right before it.
 	if next := calls[m.Call].Next; w.chain >= 0 && w.end == next {
 		w.pieces[p].wait = w.chain
+		if w.isGlue(w.pieces[w.chain].key.method()) {
+			w.chain = p // what the program called says more than what that did
+		}
 	} else {
 		w.chain, w.end, w.tails = p, next, w.tails[:0]
 	}

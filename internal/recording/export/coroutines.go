@@ -16,8 +16,8 @@ const (
 	maxLaneCalls = 200_000 // asynchronous calls in them at most
 )
 
-// lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they fit.
-// Other calls that are open at that time are in other lanes.
+// lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they
+// fit. Other calls that are open at that time are in other lanes.
 type lane struct {
 	slices []laneSlice // in the order of their begins, outer ones first
 	open   []openSlice
@@ -88,14 +88,18 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 		return nil, 0
 	}
 	calls := r.Coroutines.Calls
-	order := make([]int, min(len(calls), maxLaneCalls))
-	for i := range order {
-		order[i] = i
-	}
-	left = len(calls) - len(order)
-	ends := make([]int64, len(order))
-	for i := range ends {
+	var order []int
+	ends := make([]int64, len(calls))
+	for i := range calls {
 		c := &calls[i]
+		switch {
+		case c.Glue && c.TailCall:
+			continue // it is where its caller waits
+		case len(order) == maxLaneCalls:
+			left++
+			continue
+		}
+		order = append(order, i)
 		ends[i] = max(r.since(c.Begin()), r.since(c.Ended))
 		if c.End == coroutine.EndSuspended {
 			ends[i] = max(ends[i], end)
