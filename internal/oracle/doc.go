@@ -23,7 +23,7 @@
 //   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
 //   - ProGuard 7 and its retrace, R8's retrace 9.0.32 (built once by hand): renamed classes, retraced stack traces.
 //   - Android's Looper, MessageQueue, Choreographer of API 23, 28, 34, and 37: the runtime's Android part.
-//   - D8 and R8 9.5, 8.13, 8.5, animal-sniffer with the API of Android 5.0, dex2jar, Kotlin 2.2: the runtime in apps.
+//   - D8 and R8 9.5, 8.13, 8.5, animal-sniffer with the API of Android 5.0, Kotlin 2.2: the runtime in apps.
 //   - Perfetto's trace processor, speedscope in Chromium, the Firefox Profiler, go tool pprof:
 //     exports; the versions are pinned in internal/oracle/readers.
 //   - versitygw 1.8, an S3 server: mappings in a bucket.
