@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
@@ -161,7 +162,7 @@ func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("the store cannot be written: %w", err)
 	}
-	syncDir(filepath.Dir(target))
+	atomicfile.SyncDirectory(filepath.Dir(target))
 	return true, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -199,14 +200,6 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// syncDir writes the entries of a directory to the disk. Some file systems cannot; they need not.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
-}
-
 // makeDirs makes a directory below root and all between, and writes their entries to the disk.
 func makeDirs(root, dir string) error {
 	if _, err := os.Stat(dir); err == nil {
@@ -216,7 +209,7 @@ func makeDirs(root, dir string) error {
 		return err
 	}
 	for at := filepath.Dir(dir); len(at) >= len(root); at = filepath.Dir(at) {
-		syncDir(at)
+		atomicfile.SyncDirectory(at)
 		if at == root || at == filepath.Dir(at) {
 			break
 		}
