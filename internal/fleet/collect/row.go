@@ -96,7 +96,6 @@ type rows struct {
 	file  *os.File
 	out   *parquet.GenericWriter[row]
 	bytes int // of the row group
-	count int
 }
 
 func createRows(dir string) (*rows, error) {
@@ -113,7 +112,6 @@ func (w *rows) add(r row) error {
 	if _, err := w.out.Write([]row{r}); err != nil {
 		return err
 	}
-	w.count++
 	if w.bytes += len(r.Report); w.bytes >= rowGroupBytes {
 		w.bytes = 0
 		return w.out.Flush()
