@@ -8,7 +8,6 @@
 //     initialiser.
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
-//   - [VerifyClassFiles] runs java.lang.classfile, which JDK 24 and newer have.
 //   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
@@ -17,7 +16,7 @@
 // Last compared in November 2026:
 //
 //   - HotSpot 17, and 25 where installed: every class links (docs/verification.md), real programs behave as before.
-//   - ASM 9, javap, the JDK's class file API, jvm.go: structure, instructions, calls, and IDs of outputs.
+//   - ASM 9, javap, jvm.go: structure, instructions, calls, and IDs of outputs.
 //   - Go's archive/zip, unzip, the JDK's zip code, jar and javac: archives (docs/archives.md).
 //   - ART of Android 11, its verifier, interpreter and compiler: package art.
 //   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
