@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
@@ -159,7 +160,7 @@ func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("the store cannot be written: %w", err)
 	}
-	syncDir(filepath.Dir(target))
+	atomicfile.SyncDirectory(filepath.Dir(target))
 	return true, nil
 }
 

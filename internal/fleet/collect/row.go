@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -98,7 +99,6 @@ type rows struct {
 	file  *os.File
 	out   *parquet.GenericWriter[row]
 	bytes int // of the row group
-	count int
 }
 
 func createRows(dir string) (*rows, error) {
@@ -115,7 +115,6 @@ func (w *rows) add(r row) error {
 	if _, err := w.out.Write([]row{r}); err != nil {
 		return err
 	}
-	w.count++
 	if w.bytes += len(r.Report); w.bytes >= rowGroupBytes {
 		w.bytes = 0
 		return w.out.Flush()
@@ -199,14 +198,6 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// syncDir writes the entries of a directory to the disk. Some file systems cannot; they need not.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
-}
-
 // createTemp makes a file that is not complete yet. Its mode follows the umask, as that of the files of other programs
 // does; [os.CreateTemp] would keep all others out.
 func createTemp(dir, ending string) (*os.File, error) {
@@ -234,7 +225,7 @@ func makeDirs(root, dir string) error {
 		if err := os.Mkdir(at, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		syncDir(parent)
+		atomicfile.SyncDirectory(parent)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -199,7 +200,7 @@ func (s *Store) publish(out *rows, name string) error {
 	if err := os.Rename(temp, target); err != nil {
 		return err
 	}
-	syncDir(filepath.Dir(target))
+	atomicfile.SyncDirectory(filepath.Dir(target))
 	return nil
 }
 
@@ -410,7 +411,7 @@ func (s *Store) completeMerge(dir string, m merging) error {
 	if err := os.Rename(filepath.Join(dir, m.Temporary), target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	syncDir(dir)
+	atomicfile.SyncDirectory(dir)
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return nil // the directory, or the file, was removed
 	} else if err != nil {
@@ -425,6 +426,6 @@ func (s *Store) completeMerge(dir string, m merging) error {
 			return err
 		}
 	}
-	syncDir(dir)
+	atomicfile.SyncDirectory(dir)
 	return nil
 }
