@@ -267,13 +267,12 @@ func (p *perfetto) coroutines(r *recording) {
 		l.walk(func(s *laneSlice) {
 			p.trackEvent(sliceBegin, track)
 			if s.thread != "" {
-				p.inner = text(p.inner, eventName, s.text())
-				p.inner = number(p.inner, eventCategory, categoryMethod)
+				p.inner = text(text(p.inner, eventName, s.text()), eventCategoryText, "coroutine")
 				p.emit(s.begin, nil)
 				return
 			}
 			method := p.methods.of(r, s.call.Method, 0)
-			p.inner = number(number(p.inner, eventNameIID, uint64(method)+1), eventCategory, categoryMethod)
+			p.inner = text(number(p.inner, eventNameIID, uint64(method)+1), eventCategoryText, "coroutine")
 			p.annotate(s.facts(r))
 			p.emit(s.begin, p.intern())
 		}, func(s *laneSlice) {
