@@ -50,9 +50,9 @@ func (m Method) Identity() string {
 	return m.Class + "." + m.Name
 }
 
-// Source returns the name that the source has for code of coroutines. Kotlin compiles a suspend lambda of Feed.load to a
-// class such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. A method of Kotlin's own library is its name
-// alone. All others are as [Method.String] writes them.
+// Source returns the name that the source has for code of coroutines. Kotlin compiles a suspend lambda of Feed.load to
+// a class such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. A method of Kotlin's own library is its
+// name alone. All others are as [Method.String] writes them.
 func (m Method) Source() string {
 	switch {
 	case strings.HasPrefix(m.Class, "kotlinx.coroutines."), strings.HasPrefix(m.Class, "kotlin."):
