@@ -34,6 +34,7 @@ const (
 	typeMachine   = 22
 	typeStacks    = 23
 	typeLetGo     = 24
+	typeCost      = 25
 )
 
 var errShort = errors.New("it ends too early")
@@ -160,6 +161,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
 	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
 	typeLetGo:   func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
+	typeCost:    func(p *payload) Chunk { return &Cost{p.sv(), p.sv(), p.sv()} },
 	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
 	typeSuspended: func(p *payload) Chunk {
 		return &Suspended{list(p, 3, func(p *payload) Suspension {

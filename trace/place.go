@@ -439,13 +439,25 @@ func lastIndex(frames []int32, name int32) int {
 	return -1
 }
 
+// addCPU adds the CPU time since the thread's sample before to the counts. cpu is -1 if it is not known.
+func (r *repairer) addCPU(cpu int64, own bool) {
+	if cpu > r.cpu && r.cpu > 0 {
+		r.table.counts.CPU += uint64(cpu - r.cpu)
+		if own {
+			r.table.counts.OwnCPU += uint64(cpu - r.cpu)
+		}
+	}
+	r.cpu = max(r.cpu, cpu)
+}
+
 // put hands on a sample whose place is here, and ends the calls that it contradicts.
 func (r *repairer) put(s *waitingSample) {
+	stack := r.table.stack(s.stack)
+	r.addCPU(s.CPU, stack.own)
 	if len(r.open) == 0 {
 		r.table.counts.Idle++
 		return
 	}
-	stack := r.table.stack(s.stack)
 	frames := stack.frames
 	if stack.own {
 		r.table.counts.Own++

@@ -324,3 +324,24 @@ func checkSamples(t *testing.T, seed uint64, run *modelRun, c *namedCollect, who
 	}
 	return placed
 }
+
+// TestCPUOfSamples counts the CPU time between the samples of a thread, and which part of it is the recorder's.
+func TestCPUOfSamples(t *testing.T) {
+	counts := SampleCounts{}
+	r := repairer{table: &stackTable{counts: &counts}}
+	for _, s := range []struct {
+		cpu int64
+		own bool
+	}{
+		{5, true}, // what was before is not known
+		{9, true},
+		{-1, true}, // not known
+		{12, false},
+		{12, true}, // it did not run
+	} {
+		r.addCPU(s.cpu, s.own)
+	}
+	if counts.CPU != 7 || counts.OwnCPU != 4 {
+		t.Errorf("%d, of which %d are the recorder's; want 7 and 4", counts.CPU, counts.OwnCPU)
+	}
+}
