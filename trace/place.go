@@ -439,21 +439,23 @@ func lastIndex(frames []int32, name int32) int {
 	return -1
 }
 
-// addCPU adds the CPU time since the thread's sample before to the counts. cpu is -1 if it is not known.
-func (r *repairer) addCPU(cpu int64, own bool) {
-	if cpu > r.cpu && r.cpu > 0 {
-		r.table.counts.CPU += uint64(cpu - r.cpu)
-		if own {
-			r.table.counts.OwnCPU += uint64(cpu - r.cpu)
-		}
+// count counts a sample if its thread ran.
+func (r *repairer) count(s *SteadySample, own bool) {
+	ran := s.CPU > r.cpu && r.cpu > 0
+	r.cpu = max(r.cpu, s.CPU)
+	if !ran || s.State >= ThreadBlocked {
+		return
 	}
-	r.cpu = max(r.cpu, cpu)
+	r.table.counts.Ran++
+	if own {
+		r.table.counts.OwnRan++
+	}
 }
 
 // put hands on a sample whose place is here, and ends the calls that it contradicts.
 func (r *repairer) put(s *waitingSample) {
 	stack := r.table.stack(s.stack)
-	r.addCPU(s.CPU, stack.own)
+	r.count(&s.SteadySample, stack.own)
 	if len(r.open) == 0 {
 		r.table.counts.Idle++
 		return

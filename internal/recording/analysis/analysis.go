@@ -257,7 +257,7 @@ func (a *analyzer) finish() error {
 		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
 		r.ToolSamples += steady.Own
 		r.contradicting = steady.Contradicting
-		r.Cost = newCost(a.cost, *steady)
+		r.Cost = newCost(a.cost, a.complete)
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)

@@ -17,23 +17,29 @@ type Cost struct {
 }
 
 const (
-	// leastSeen is how much processor time stacks must show, and leastCPU what the process must have taken, for Plain to
-	// be known: before, the start of the JVM and chance decide.
-	leastSeen = 500 * time.Millisecond
-	leastCPU  = 2 * time.Second
+	// leastRan is how many stacks must show a running thread, and leastCPU what the process must have taken, for Plain to
+	// be known: before, chance and the start of the JVM decide.
+	leastRan = 20
+	leastCPU = 2 * time.Second
+	// mostOfRecord is more than a record costs, with what the JIT does for it: 100 ns in the dearest of eleven programs.
+	mostOfRecord = 200 * time.Nanosecond
 )
 
 // newCost returns the cost of a recording, nil if it is not known.
 //
 // Plain rests on one thing: of what is not tracegen's own, the share that calls take of the program's threads is that
-// which they take of all, the JIT too, which compiles them. Stacks show it.
-func newCost(c *trace.Cost, s trace.SampleCounts) *Cost {
+// which they take of all, the JIT too, which compiles them. Stacks show it, but not where few calls are made: Java stops
+// threads for stacks at calls, also in a loop that spends its time on other things.
+func newCost(c *trace.Cost, of *trace.Completeness) *Cost {
 	if c == nil || c.Process <= 0 || c.Recorder < 0 || c.Agent < 0 || c.Recorder >= c.Process-c.Agent {
 		return nil
 	}
 	cost := &Cost{CPU: time.Duration(c.Process), Own: time.Duration(c.Recorder + c.Agent)}
-	if seen := time.Duration(s.CPU); seen >= leastSeen && cost.CPU >= leastCPU {
-		cost.Plain = time.Duration(float64(cost.CPU-cost.Own) * (1 - float64(s.OwnCPU)/float64(s.CPU)))
+	if n := of.Samples.Ran; n >= leastRan && cost.CPU >= leastCPU {
+		rest := cost.CPU - cost.Own
+		calls := float64(rest) * float64(of.Samples.OwnRan) / float64(n)
+		made := float64(of.Recorded) + 2*float64(of.GatedCalls()+of.WindowCalls)
+		cost.Plain = rest - time.Duration(min(calls, made*float64(mostOfRecord)))
 	}
 	return cost
 }

@@ -12,11 +12,14 @@ import (
 // TestCost says what is known of the cost of a recording, and no number that is not.
 func TestCost(t *testing.T) {
 	const s = int64(time.Second)
-	seen := trace.SampleCounts{CPU: uint64(2 * s), OwnCPU: uint64(s / 2)}
+	counts := func(ran, own, records uint64) *trace.Completeness {
+		return &trace.Completeness{Recorded: records, Samples: trace.SampleCounts{Ran: ran, OwnRan: own}}
+	}
+	seen := counts(40, 10, 1<<40)
 	for _, test := range []struct {
 		name   string
 		chunk  *trace.Cost
-		counts trace.SampleCounts
+		counts *trace.Completeness
 		want   *Cost
 		text   string
 	}{
@@ -27,11 +30,14 @@ func TestCost(t *testing.T) {
 		{"known", &trace.Cost{Process: 10 * s, Recorder: s, Agent: s}, seen,
 			&Cost{10 * time.Second, 2 * time.Second, 6 * time.Second},
 			"about 1.7 times the CPU time of the plain program, at least 1.2"},
-		{"few stacks", &trace.Cost{Process: 10 * s, Recorder: s, Agent: s}, trace.SampleCounts{CPU: 1000, OwnCPU: 1000},
+		{"few stacks", &trace.Cost{Process: 10 * s, Recorder: s, Agent: s}, counts(19, 10, 1<<40),
 			&Cost{10 * time.Second, 2 * time.Second, 0}, "at least 1.2 times the CPU time of the plain program"},
 		{"all in tracegen", &trace.Cost{Process: 10 * s, Recorder: s, Agent: s},
-			trace.SampleCounts{CPU: uint64(s), OwnCPU: uint64(s)}, &Cost{10 * time.Second, 2 * time.Second, 0},
+			counts(40, 40, 1<<40), &Cost{10 * time.Second, 2 * time.Second, 0},
 			"at least 1.2 times the CPU time of the plain program"},
+		{"few calls", &trace.Cost{Process: 10 * s, Recorder: s, Agent: s}, counts(40, 40, 5_000_000),
+			&Cost{10 * time.Second, 2 * time.Second, 7 * time.Second},
+			"about 1.4 times the CPU time of the plain program, at least 1.2"},
 		{"short", &trace.Cost{Process: s, Recorder: s / 2, Agent: 0}, seen, &Cost{time.Second, time.Second / 2, 0},
 			"at least 2.0 times the CPU time of the plain program"},
 	} {
