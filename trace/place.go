@@ -557,6 +557,7 @@ func (r *repairer) end(dead []int32, at []int) []int {
 	if len(dead) == 0 {
 		return at
 	}
+	r.dropResumes(0)
 	if r.ended == nil {
 		r.ended = map[Method]bool{}
 	}

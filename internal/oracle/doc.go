@@ -27,7 +27,7 @@
 //     exports; the versions are pinned in internal/oracle/readers.
 //   - versitygw 1.8, an S3 server: mappings in a bucket.
 //   - bash, zsh, fish: completion; PowerShell is in no registry, and its script is not run.
-//   - The schemas of GitHub and GitLab, and actionlint: action.yml, examples/ci, the
+//   - The schemas of SARIF 2.1.0, GitHub, and GitLab, and actionlint: SARIF files, action.yml, examples/ci, the
 //     repository's workflow.
 //
 // # Before and after

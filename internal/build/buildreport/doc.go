@@ -1,4 +1,4 @@
-// Package buildreport writes the results of package pipeline: for programs as JSON and tab-separated lists, for
+// Package buildreport writes the results of package pipeline: for programs as JSON, SARIF and tab-separated lists, for
 // people as text. A [Run] becomes a report, a summary and a list of skipped methods; a [Verification] and an
 // [Explanation] are the output of the commands verify and explain, and a [MappingDifference] that of diff. Guards are
 // limits that a [Run] is held to. No output depends on the time, the machine or the number of workers.

@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/internal/console"
@@ -80,7 +84,7 @@ func (v *Verification) state(f Finding) string {
 	return "introduced"
 }
 
-// levelError is the level of every finding in JSON.
+// levelError is the level of every finding, in JSON as in SARIF.
 const levelError = "error"
 
 // WriteText writes one line per finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT. The
@@ -176,4 +180,131 @@ func encode(w io.Writer, document any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)
+}
+
+// The parts of SARIF 2.1.0 that are written. The numbers are the sections of the standard.
+type (
+	sarifLog struct { // 3.13
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct { // 3.14
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct { // 3.18
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct { // 3.19
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct { // 3.49
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifText struct { // 3.11, 3.12
+		Text string `json:"text"`
+	}
+	sarifResult struct { // 3.27
+		RuleID        string          `json:"ruleId"`
+		RuleIndex     int             `json:"ruleIndex"`
+		Level         string          `json:"level"`
+		Message       sarifText       `json:"message"`
+		BaselineState string          `json:"baselineState,omitempty"`
+		Locations     []sarifLocation `json:"locations"`
+		Properties    sarifProperties `json:"properties"`
+	}
+	sarifLocation struct { // 3.28
+		PhysicalLocation sarifPhysical  `json:"physicalLocation"`
+		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct { // 3.29
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+	}
+	sarifArtifact struct { // 3.4
+		URI string `json:"uri"`
+	}
+	sarifLogical struct { // 3.33
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	}
+	sarifProperties struct { // 3.8; values without a property of SARIF
+		Entry  string `json:"entry,omitempty"`
+		Offset *int   `json:"offset,omitempty"`
+		Frame  string `json:"frame,omitempty"`
+	}
+)
+
+// WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The location of a
+// finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
+// entry.
+func (v *Verification) WriteSARIF(w io.Writer) error {
+	results := make([]sarifResult, len(v.Findings)) // an empty list, not null: nothing would have been checked
+	for i, f := range v.Findings {
+		logical := sarifLogical{mapping.Text(f.Class), "type"}
+		if f.Method != "" {
+			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor),
+				"function"}
+		}
+		state := map[string]string{"pre-existing": "unchanged", "introduced": "new"}[v.state(f)]
+		message := f.String()
+		if f.Entry != "" {
+			message = f.Entry + ": " + message
+		}
+		results[i] = sarifResult{
+			RuleID: f.Rule, Level: levelError, BaselineState: state,
+			Message: sarifText{console.Printable(message)},
+			Locations: []sarifLocation{{
+				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
+				LogicalLocations: []sarifLogical{logical},
+			}},
+			Properties: sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
+		}
+	}
+	return writeSARIF(w, v.Version, results)
+}
+
+// writeSARIF writes a document with the results. It sets their rule indices.
+func writeSARIF(w io.Writer, version string, results []sarifResult) error {
+	driver := sarifDriver{Name: "tracegen", Version: version, Rules: []sarifRule{}}
+	var ids []string
+	for _, r := range results {
+		ids = append(ids, r.RuleID)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, id := range ids {
+		driver.Rules = append(driver.Rules, sarifRule{id, sarifText{ruleText(id)}})
+	}
+	for i := range results {
+		results[i].RuleIndex, _ = slices.BinarySearch(ids, results[i].RuleID)
+	}
+	return encode(w, sarifLog{
+		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{{sarifTool{driver}, results}},
+	})
+}
+
+// ruleText returns the description of a rule.
+func ruleText(rule string) string {
+	if section, ok := strings.CutPrefix(rule, "JVMS "); ok {
+		return "The Java Virtual Machine Specification, section " + section
+	}
+	return "A limit on the work for one class"
+}
+
+// fileURI returns the URI of a path (SARIF 3.4.3). It is relative if the path is.
+func fileURI(path string) string {
+	slashes := filepath.ToSlash(path)
+	if !filepath.IsAbs(path) {
+		return (&url.URL{Path: slashes}).String()
+	}
+	if !strings.HasPrefix(slashes, "/") {
+		slashes = "/" + slashes // a drive letter
+	}
+	return (&url.URL{Scheme: "file", Path: slashes}).String()
 }

@@ -2,6 +2,7 @@ package buildreport
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"path/filepath"
 	"testing"
@@ -10,7 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
 
-// sampleVerification returns findings of every kind, with names that need escaping.
+// sampleVerification returns findings of every kind, with names that need escaping in lines and URIs.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
@@ -32,7 +33,7 @@ func sampleVerification() *Verification {
 func TestVerificationGolden(t *testing.T) {
 	v := sampleVerification()
 	for name, write := range map[string]func(io.Writer) error{
-		"findings.txt": v.WriteText, "findings.json": v.WriteJSON,
+		"findings.txt": v.WriteText, "findings.json": v.WriteJSON, "findings.sarif": v.WriteSARIF,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
@@ -60,5 +61,44 @@ func TestVerificationSummary(t *testing.T) {
 		if got := c.v.Summary(); got != c.want || c.v.Bad() != c.bad {
 			t.Errorf("%q, bad: %v; want %q, %v", got, c.v.Bad(), c.want, c.bad)
 		}
+	}
+}
+
+// TestSARIFOfNothing checks that the lists that the standard requires are empty, not null.
+func TestSARIFOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := (&Verification{Version: "1"}).WriteSARIF(&b); err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Runs []struct {
+			Tool    struct{ Driver struct{ Rules *[]any } }
+			Results *[]any
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Runs) != 1 || log.Runs[0].Results == nil || log.Runs[0].Tool.Driver.Rules == nil {
+		t.Errorf("got %s", &b)
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/b c.jar": "a/b%20c.jar",
+		"a:b.jar":   "./a:b.jar",
+		"x%41.jar":  "x%2541.jar",
+	} {
+		if got := fileURI(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	absolute, err := filepath.Abs("x.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fileURI(absolute); got[:8] != "file:///" {
+		t.Errorf("%s: %s", absolute, got)
 	}
 }

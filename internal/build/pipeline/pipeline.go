@@ -66,6 +66,8 @@ type Config struct {
 
 	Filter     *filter.Filter // nil traces whatever is not trivial
 	Inject     inject.Options
+	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	CoroutinesIfAny bool
 	FocusHooks bool // let Activities report focus changes
 
 	// Android is set if the outputs are for Android: a module descriptor that Merge leaves out is no warning then.

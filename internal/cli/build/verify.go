@@ -34,7 +34,7 @@ The exit code is 1 if there are findings. With --baseline, findings that the ori
 has too are pre-existing, and only the others, introduced ones, make the exit code 1.`,
 		Example: `  tracegen verify app.jar --classpath android.jar
   tracegen verify out/app.jar --baseline app.jar
-  tracegen verify app.jar --format json > findings.json`,
+  tracegen verify app.jar --format sarif > findings.sarif`,
 		Args: cli.AtLeastOne("file or directory"),
 	}
 	v.options().AddTo(cmd, byVerify)
@@ -59,7 +59,8 @@ func (v *verification) options() cli.Options {
 			Help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; " +
 				"repeatable"},
 		{Name: "format", Help: "format of the findings on standard output",
-			Flag: cli.OneOf(&v.format, formatText, cli.Word("text", formatText), cli.Word("json", formatJSON))},
+			Flag: cli.OneOf(&v.format, formatText, cli.Word("text", formatText), cli.Word("json", formatJSON),
+				cli.Word("sarif", formatSARIF))},
 		jobsOption(&v.jobs),
 		quiet,
 		{Name: "verbose", Short: "v", Flag: cli.Yes(&v.con.Verbose),
@@ -73,6 +74,7 @@ type format uint8
 const (
 	formatText format = iota
 	formatJSON
+	formatSARIF
 )
 
 func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
@@ -144,8 +146,11 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 }
 
 func (v *verification) print(found *buildreport.Verification) error {
-	if v.format == formatJSON {
+	switch v.format {
+	case formatJSON:
 		return found.WriteJSON(v.con.Out)
+	case formatSARIF:
+		return found.WriteSARIF(v.con.Out)
 	}
 	return found.WriteText(v.con.Out)
 }

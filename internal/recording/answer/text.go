@@ -286,6 +286,9 @@ func (t *Text) pending(s *analysis.Stall) {
 func (t *Text) End(r *analysis.Recording) error {
 	t.incidents(r)
 	t.locks(r)
+	if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 {
+		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Functions)), "\n"))
+	}
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {
