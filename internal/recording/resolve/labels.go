@@ -91,6 +91,11 @@ func (n *Names) Label(m trace.Method) string {
 // place is a method's label without what distinguishes overloaded ones.
 func (n *Names) place(m trace.Method, name trace.Name) string {
 	if n.mapping == nil || m >= trace.FirstNamed {
+		// Not where the label would be that of the function itself: it may be there, too.
+		s, ok := mapping.SourceOf(mapping.Identity{Class: name.Class, Name: name.Method})
+		if ok && s.Part != "" {
+			return s.String()
+		}
 		return name.String()
 	}
 	if n.sources == nil {
