@@ -58,8 +58,8 @@ func (p *methodPlan) reset(m *classfile.Member) {
 	}
 }
 
-// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, with focus the focus call, and
-// the call that reports a continuation.
+// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, with focus the focus call,
+// and the call that reports a continuation.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
 	plan := &w.plan
 	if err := w.planMethod(m, id, focus); err != nil {

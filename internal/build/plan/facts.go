@@ -67,7 +67,7 @@ type Body struct {
 }
 
 // RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They
-// are empty if it can. Coroutines says why it cannot be told of coroutines.
+// are empty if it can. Coroutines says why coroutines cannot be reported to it.
 type RuntimeFaults struct {
 	WithFocus, Plain, Coroutines string // texts of errors
 }

@@ -36,7 +36,7 @@ type Options struct {
 	Filter     *filter.Filter // that the scan had; decides about supertypes
 	FocusHooks bool           // Activities are made to report focus changes
 	Inject     inject.Options // that the scan had
-	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs cannot be told of them.
+	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
 	CoroutinesIfAny bool
 	RuntimeExternal bool // the runtime class may be missing
 	AddRequires     bool // modules are made to require the runtime's
@@ -121,7 +121,7 @@ type Draft struct {
 	names      []*former // likewise; empty unless the classes were renamed
 	dropped    map[*input.Entry]bool
 	hooksFocus bool // some Activity gets a focus hook
-	coroutines bool // the runtime class is told of coroutines
+	coroutines bool // coroutines are reported to the runtime class
 	// continuations has the methods that instances of classes continue, by class.
 	continuations map[int]methodPlace
 }

@@ -35,9 +35,9 @@ func stateMachine() *Class {
 	a.Add(Method{public, "invokeSuspend", "(" + anyType + ")" + anyType, 2, 2,
 		slices.Concat(Op(code.Aload1), Op(code.Aload0), call, Op(code.Areturn)), nil, nil})
 	// A dup in front of one areturn, a throw, and a branch to the other areturn.
-	suspending := slices.Concat(Op(code.Aload0), Branch(code.Ifnull, 1, 7), Op(code.Aload0), Op(code.Dup), Op(code.Areturn),
-		Op(code.Aload0), Branch(code.Ifnonnull, 8, 13), Op(code.AconstNull), Op(code.Athrow), Op(code.Aload0),
-		Op(code.Areturn))
+	suspending := slices.Concat(Op(code.Aload0), Branch(code.Ifnull, 1, 7), Op(code.Aload0), Op(code.Dup),
+		Op(code.Areturn), Op(code.Aload0), Branch(code.Ifnonnull, 8, 13), Op(code.AconstNull), Op(code.Athrow),
+		Op(code.Aload0), Op(code.Areturn))
 	frames := []Attribute{Frames([]byte{7}, []byte{5})}
 	for _, parameters := range []string{anyType + continuationType, anyType + continuationType + "II" + anyType,
 		anyType + "[" + continuationType, anyType + continuationType + anyType} {
