@@ -13,7 +13,7 @@ import (
 // the function makes an instance in each call, whose invokeSuspend calls the function again. A suspend lambda is one
 // class, whose invokeSuspend is the code of the lambda. Both are continuation classes here.
 //
-// With [Options].Coroutines the exit call in front of an areturn of suspending code is
+// With [Request].Coroutines the exit call in front of an areturn of suspending code is
 //
 //	dup; push ID; invokestatic o(Object,int)
 //
@@ -42,8 +42,8 @@ var continuationClasses = map[string]continuationKind{
 	coroutinePackage + "RestrictedSuspendLambda":    ofLambda,
 }
 
-// ContinuedBy returns the method whose calls the instances of class c continue: of a suspend lambda its invokeSuspend, of
-// the state machine of a suspend function the method of this function. ok is false for all other classes, also for a
+// ContinuedBy returns the method whose calls the instances of class c continue: of a suspend lambda its invokeSuspend,
+// of the state machine of a suspend function the method of this function. ok is false for all other classes, also for a
 // class that was written by hand and belongs to no function.
 func ContinuedBy(c *classfile.Class) (continued MethodRef, ok bool) {
 	switch continuationClasses[c.SuperName()] {
@@ -87,8 +87,8 @@ func suspends(kind continuationKind, m *classfile.Member) bool {
 	return takesContinuation(m.Descriptor)
 }
 
-// takesContinuation reports whether a method with this descriptor is a suspend function: it returns Object, and its last
-// parameter is a Continuation. In a method for default values, bit masks and an Object follow the Continuation.
+// takesContinuation reports whether a method with this descriptor is a suspend function: it returns Object, and its
+// last parameter is a Continuation. In a method for default values, bit masks and an Object follow the Continuation.
 func takesContinuation(descriptor string) bool {
 	parameters, ok := strings.CutSuffix(descriptor, ")"+objectType)
 	if !ok {
@@ -102,8 +102,8 @@ func takesContinuation(descriptor string) bool {
 	return endsInContinuation(parameters)
 }
 
-// endsInContinuation reports whether the last of these parameters is a Continuation. What precedes it has to be complete:
-// the name of a class may end like the descriptor, and the parameter may be an array.
+// endsInContinuation reports whether the last of these parameters is a Continuation. What precedes it has to be
+// complete: the name of a class may end like the descriptor, and the parameter may be an array.
 func endsInContinuation(parameters string) bool {
 	before, ok := strings.CutSuffix(parameters, continuationType)
 	if !ok {

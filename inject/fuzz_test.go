@@ -41,7 +41,8 @@ func FuzzRewrite(f *testing.F) {
 		_ = inject.CheckRuntime(c, true, inject.Options{Posts: true, Coroutines: true})
 		_ = inject.CheckMappingInfo(c)
 		_, _ = inject.AddRequires(c, "m")
-		_, err = inject.Reached(inject.Options{RuntimeClass: c.Name(), Posts: true}, func(name string) ([]inject.Calls, error) {
+		reaching := inject.Options{RuntimeClass: c.Name(), Posts: true, Coroutines: true}
+		_, err = inject.Reached(reaching, func(name string) ([]inject.Calls, error) {
 			if name == c.Name() {
 				return []inject.Calls{inject.CallsOf(c), inject.CallsOf(c)}, nil
 			}

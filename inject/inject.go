@@ -15,8 +15,8 @@
 // covers the code behind the entry call, without the exit calls and returns, so that no path reports an exit twice.
 // With [Options].Posts a probe stands in front of each call that posts a message. It copies the operands that identify
 // the message, and calls posted with them and the ID; a branch to the call jumps to the probe. With
-// [Options].Coroutines the exit call of suspending code takes the result, and continuation classes report their
-// instances; see coroutines.go.
+// [Request].Coroutines the exit call of suspending code takes the result, and with [Request].Continuation a
+// continuation class reports its instances; see coroutines.go.
 //
 // # What strip needs
 //
@@ -114,7 +114,7 @@ type Options struct {
 	// Posts inserts a probe in front of each call that posts a message or hands a Runnable to an Executor, in the
 	// methods that get an ID.
 	Posts bool
-	// Coroutines reports where suspending code of Kotlin waits and is resumed.
+	// Coroutines says that requests may ask for it: trials have room for it, and the runtime class needs its methods.
 	Coroutines bool
 }
 
@@ -190,6 +190,8 @@ type Request struct {
 	Methods []Traced // by ascending Method
 	Focus   Focus
 	Digest  string // 16 hexadecimal digits for the class MappingInfo, "" for none
+	// Coroutines asks for exit calls with the result in suspending code of Kotlin.
+	Coroutines bool
 	// Continuation is the ID of the method that [ContinuedBy] names for the class, 0 if the class reports nothing.
 	Continuation uint32
 }
@@ -204,8 +206,8 @@ func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusa
 		in.traced = append(in.traced, Traced{Method: m, ID: placeholderID})
 	}
 	w := in.newWriter(c, true)
-	request := Request{Focus: focus, Methods: in.traced}
-	if w.kind != noContinuation {
+	request := Request{Focus: focus, Methods: in.traced, Coroutines: in.options.Coroutines}
+	if in.options.Coroutines && w.kind != noContinuation {
 		request.Continuation = continuationID
 	}
 	if _, err := w.write(request); err != nil {
@@ -243,20 +245,18 @@ type writer struct {
 	*Injector
 	class    *classfile.Class
 	edit     classfile.Edit
-	refusals []Refusal // in a trial
-	// kind is that of the class, and continuation the ID that it reports its instances with, 0 if it does not.
-	kind         continuationKind
+	refusals []Refusal        // in a trial
+	kind     continuationKind // of the class
+	// coroutines and continuation are those of the request.
+	coroutines   bool
 	continuation uint32
 }
 
 func (in *Injector) newWriter(c *classfile.Class, trial bool) writer {
 	in.block.reset(c.ConstantPool(), in.options.RuntimeClass, trial)
 	in.infos, in.notes = in.infos[:0], in.notes[:0]
-	w := writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
-	if in.options.Coroutines {
-		w.kind = continuationClasses[c.SuperName()]
-	}
-	return w
+	return writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]},
+		kind: continuationClasses[c.SuperName()]}
 }
 
 // reports reports whether the method reports instances of the class.
@@ -288,6 +288,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 				w.class.Name(), t.ID, t.Method, lastID)
 		}
 	}
+	w.coroutines = request.Coroutines
 	if w.continuation = request.Continuation; w.continuation > lastID || w.continuation != 0 && w.kind == noContinuation {
 		return w.edit, fmt.Errorf("class %s: ID %d for a continuation", w.class.Name(), w.continuation)
 	}

@@ -58,8 +58,8 @@ func (p *methodPlan) reset(m *classfile.Member) {
 	}
 }
 
-// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, with focus the focus call, and
-// the call that reports a continuation.
+// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, with focus the focus call,
+// and the call that reports a continuation.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
 	plan := &w.plan
 	if err := w.planMethod(m, id, focus); err != nil {
@@ -136,7 +136,7 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	if id != 0 {
 		p.push = w.block.appendPush(p.push, id)
 		p.entry = opening{w.block.appendEntryCall(p.entry.bytecode, p.push), entryStackWords, 1}
-		p.suspends = w.options.Coroutines && suspends(w.kind, m)
+		p.suspends = w.coroutines && suspends(w.kind, m)
 	}
 	if focus {
 		p.entry = opening{w.block.appendFocusCall(p.entry.bytecode), focusStackWords, p.entry.calls + 1}

@@ -172,7 +172,8 @@ func TestReachedThroughEverything(t *testing.T) {
 	resumes := calling("resumes", "a/D.f()V")
 	resumes.Descriptor = "(Ljava/lang/Object;I)V"
 	runtime := assembly.Class{Name: "Beat", Methods: []assembly.Method{i, o, at, resumes}}
-	got, err := inject.Reached(inject.Options{RuntimeClass: "Beat", Coroutines: true}, func(name string) ([]inject.Calls, error) {
+	options := inject.Options{RuntimeClass: "Beat", Coroutines: true}
+	got, err := inject.Reached(options, func(name string) ([]inject.Calls, error) {
 		switch {
 		case name == "Beat":
 			return []inject.Calls{inject.CallsOf(runtime.Parse())}, nil

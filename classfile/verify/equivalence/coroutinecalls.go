@@ -26,7 +26,7 @@ const (
 
 func (r reported) String() string { return reportNames()[r] }
 
-// reportNames returns the names of the methods of the runtime class, by what they are told.
+// reportNames returns the names of the methods of the runtime class, by what they report.
 func reportNames() []string { return []string{"continues", "starts", "resumes"} }
 
 // instanceReport is a call that reports an instance: what, and before which instruction of the original.

@@ -280,7 +280,8 @@ func (b *body) mentionsBlock(c *classfile.Code) bool {
 }
 
 // checkPairs checks that the calls of one method belong together: all have the same ID, or that of the class's
-// continuations, and there is no exit call and no probe without an entry call. A probe may stand in front of the entry call, in the arguments of super().
+// continuations, and there is no exit call and no probe without an entry call. A probe may stand in front of the entry
+// call, in the arguments of super().
 func (b *stripper) checkPairs() {
 	entered := slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callEntry })
 	if !entered && slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callPost }) {

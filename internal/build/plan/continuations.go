@@ -24,17 +24,22 @@ func (s *Scanner) continued(facts *Class, c *classfile.Class) {
 	}
 }
 
-// reportsOnly reports whether a method does nothing but to create or resume an instance that the class reports. Of a
-// suspend lambda, what is resumed is the code of the lambda itself.
-func (c *Class) reportsOnly(m *classfile.Member) bool {
-	return c.Continued != nil && inject.ReportsContinuation(m) &&
-		*c.Continued != inject.MethodRef{Class: c.Name, Name: m.Name, Descriptor: m.Descriptor}
+// reports reports whether a method is one that reports instances of the class.
+func (c *Class) reports(m *classfile.Member) bool {
+	return c.Continued != nil && inject.ReportsContinuation(m)
 }
 
-// continuationDecision returns the decision about a method that would be traced, if it only reports.
+// continuationDecision returns the decision about a method that would be traced: it is not if all it does is to make or
+// to resume an instance. invokeSuspend of a suspend lambda is the code of the lambda itself; create makes the instance
+// that runs, and invoke makes and starts one.
 func (c *Class) continuationDecision(m *classfile.Member, d filter.Decision) filter.Decision {
-	if d.Traced() && c.reportsOnly(m) {
-		d.Reason, d.Detail = filter.ReasonContinuation, "the calls of the suspend function show what it does"
+	if c.Continued == nil || !d.Traced() {
+		return d
+	}
+	method := inject.MethodRef{Class: c.Name, Name: m.Name, Descriptor: m.Descriptor}
+	isLambda := c.Continued.Class == c.Name
+	if method != *c.Continued && c.reports(m) || isLambda && (m.Name == "create" || m.Name == "invoke") {
+		d.Reason, d.Detail = filter.ReasonContinuation, "the calls of the suspend function or lambda show what it does"
 	}
 	return d
 }
@@ -43,7 +48,7 @@ func (c *Class) continuationDecision(m *classfile.Member, d filter.Decision) fil
 // class belongs to the one that it is itself, or to the first whose method is traced: these have one ID.
 func (d *Draft) decideContinuations(byName map[string][]int) {
 	for n, c := range d.facts {
-		if c.Continued == nil || d.classes[n].left != nil {
+		if !d.coroutines || c.Continued == nil || d.classes[n].left != nil {
 			continue
 		}
 		candidates := byName[c.Continued.Class]

@@ -15,7 +15,7 @@ import (
 // written down by hand, not taken from the code that inserts the calls.
 func Expected(o inject.Options, r inject.Request) equivalence.Instrumentation {
 	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest, Posts: o.Posts,
-		Coroutines: o.Coroutines, Continuation: r.Continuation}
+		Coroutines: r.Coroutines, Continuation: r.Continuation}
 	if want.RuntimeClass == "" {
 		want.RuntimeClass = inject.DefaultRuntimeClass
 	}

@@ -67,9 +67,9 @@ type Body struct {
 }
 
 // RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They
-// are empty if it can.
+// are empty if it can. Coroutines says why coroutines cannot be reported to it.
 type RuntimeFaults struct {
-	WithFocus, Plain string // texts of errors
+	WithFocus, Plain, Coroutines string // texts of errors
 }
 
 // Rejection is why a rewritten class must not be written: the detail of what a check found.

@@ -257,6 +257,7 @@ func (k *factsCodec) class(c *Class) {
 	wire.Optional(k.Codec, &c.Runtime, func(r *RuntimeFaults) {
 		k.Text(&r.WithFocus)
 		k.Text(&r.Plain)
+		k.Text(&r.Coroutines)
 	})
 	wire.Optional(k.Codec, &c.Rejection, func(r *Rejection) { r.Pack(k.Codec) })
 	wire.Optional(k.Codec, &c.FocusRejection, func(r *Rejection) { r.Pack(k.Codec) })

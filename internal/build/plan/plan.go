@@ -33,11 +33,13 @@ import (
 type Options struct {
 	Inputs []string // what inputs are called in messages, by number
 
-	Filter          *filter.Filter // that the scan had; decides about supertypes
-	FocusHooks      bool           // Activities are made to report focus changes
-	Inject          inject.Options // that the scan had
-	RuntimeExternal bool           // the runtime class may be missing
-	AddRequires     bool           // modules are made to require the runtime's
+	Filter     *filter.Filter // that the scan had; decides about supertypes
+	FocusHooks bool           // Activities are made to report focus changes
+	Inject     inject.Options // that the scan had
+	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	CoroutinesIfAny bool
+	RuntimeExternal bool // the runtime class may be missing
+	AddRequires     bool // modules are made to require the runtime's
 	Runtime         string
 	// OriginalRuntime is what Runtime, a class of the inputs, was called before it was renamed.
 	OriginalRuntime string
@@ -119,6 +121,7 @@ type Draft struct {
 	names      []*former // likewise; empty unless the classes were renamed
 	dropped    map[*input.Entry]bool
 	hooksFocus bool // some Activity gets a focus hook
+	coroutines bool // coroutines are reported to the runtime class
 	// continuations has the methods that instances of classes continue, by class.
 	continuations map[int]methodPlace
 }
@@ -136,6 +139,7 @@ type decided struct {
 // New decides about classes, whose facts are in input order.
 func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
+	d.coroutines = o.Inject.Coroutines
 	d.dropDuplicates()
 	d.recallNames()
 	d.Warnings = append(d.Warnings, ScanWarnings(facts)...)

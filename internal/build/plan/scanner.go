@@ -131,8 +131,10 @@ func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
 		facts.Calls = s.graph.record(c)
 	}
 	if facts.Name == s.options.Inject.RuntimeClass {
-		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, s.options.Inject)),
-			faultOf(inject.CheckRuntime(c, false, s.options.Inject))}
+		plain := s.options.Inject
+		plain.Coroutines = false
+		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, plain)),
+			faultOf(inject.CheckRuntime(c, false, plain)), faultOf(inject.CheckRuntime(c, false, s.options.Inject))}
 	}
 	if inject.IsMappingInfo(c) && foreign == "" {
 		err := inject.CheckMappingInfo(c)
@@ -256,7 +258,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 				s.outline(len(s.methods)-1, o)
 			}
 		}
-		if d.Traced() || err == nil && facts.reportsOnly(m) {
+		if d.Traced() || err == nil && facts.reports(m) {
 			s.bodies = s.bodies[:n+1]
 		}
 		if d.Traced() {

@@ -32,7 +32,7 @@ func (t *Task) Changes() bool { return !t.Dropped && (t.Stripped || t.Instrument
 func (p *Plan) Task(class int, memory []inject.Traced) Task {
 	c, own := p.facts[class], &p.classes[class]
 	t := Task{
-		Request:  inject.Request{Methods: memory, Focus: own.focus},
+		Request:  inject.Request{Methods: memory, Focus: own.focus, Coroutines: p.coroutines},
 		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Dropped: own.left != nil,
 	}
 	t.Request.Continuation = p.continuationID(class)
@@ -50,8 +50,8 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 }
 
 // Trial returns all that might be done to a class, but for a focus hook, with IDs as long as any.
-func Trial(c *Class) Task {
-	t := Task{Stripped: c.Stripped, Foreign: c.Foreign}
+func Trial(c *Class, coroutines bool) Task {
+	t := Task{Request: inject.Request{Coroutines: coroutines}, Stripped: c.Stripped, Foreign: c.Foreign}
 	if c.Stamped {
 		t.Request.Digest = "0123456789abcdef"
 	}
@@ -91,7 +91,7 @@ func (b ByNames) SameClass(class int, c *classfile.Class) bool {
 
 // Pack packs or unpacks the task: for slices, and for the keys of outputs in the cache.
 func (t *Task) Pack(k *wire.Codec) {
-	k.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires)
+	k.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires, &t.Request.Coroutines)
 	k.Text(&t.Request.Digest)
 	if d := t.Request.Digest; d != "" && (len(d) != 16 || strings.Trim(d, "0123456789abcdef") != "") {
 		k.Fail()

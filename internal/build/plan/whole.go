@@ -205,6 +205,12 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		if fault := c.Runtime.Of(d.hooksFocus); fault != "" {
 			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", c.At.Where(), fault)
 		}
+		if fault := c.Runtime.Coroutines; fault != "" && d.coroutines {
+			if !d.options.CoroutinesIfAny {
+				return fmt.Errorf("%s: %s", c.At.Where(), fault)
+			}
+			d.coroutines = false
+		}
 	}
 	known := make(map[string][]inject.Calls)
 	options := d.options.Inject

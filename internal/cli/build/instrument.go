@@ -319,6 +319,7 @@ func (i *settings) pipelineConfig() pipeline.Config {
 			Posts:            i.posts,
 			Coroutines:       i.coroutines.areReported(i.runtime),
 		},
+		CoroutinesIfAny: i.coroutines == coroutinesAuto,
 		FocusHooks:      i.focus,
 		Android:         !i.forJVM,
 		RuntimeExternal: i.runtimeExternal,

@@ -171,7 +171,7 @@ type calls struct {
 type coroutines uint8
 
 const (
-	coroutinesAuto coroutines = iota // if the runtime class is tracegen's own, which has the methods
+	coroutinesAuto coroutines = iota // if the runtime class is tracegen's own, and has the methods
 	coroutinesOn
 	coroutinesOff
 )

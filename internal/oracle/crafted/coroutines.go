@@ -25,7 +25,8 @@ func stateMachine() *Class {
 	a.Add(Method{public, "<init>", "(" + continuationType + "I)V", 2, 3,
 		slices.Concat(load, Op(code.AconstNull), Op(code.Astore0), Op(code.Return)), nil, nil})
 	object := func(name string) []byte { return append([]byte{7}, U2(a.ClassIndex(name))...) }
-	twice := slices.Concat(Op(code.Iload2), Branch(code.Ifeq, 1, 12), load, Branch(code.Goto, 9, 17), load, Op(code.Return))
+	twice := slices.Concat(Op(code.Iload2), Branch(code.Ifeq, 1, 12), load, Branch(code.Goto, 9, 17), load,
+		Op(code.Return))
 	a.Add(Method{public, "<init>", "(" + continuationType + "Z)V", 2, 3, twice, nil, []Attribute{Frames(
 		[]byte{12},
 		slices.Concat([]byte{255}, U2(4, 3), object("Feed$load$1"), object("kotlin/coroutines/Continuation"), []byte{1},
@@ -34,9 +35,9 @@ func stateMachine() *Class {
 	a.Add(Method{public, "invokeSuspend", "(" + anyType + ")" + anyType, 2, 2,
 		slices.Concat(Op(code.Aload1), Op(code.Aload0), call, Op(code.Areturn)), nil, nil})
 	// A dup in front of one areturn, a throw, and a branch to the other areturn.
-	suspending := slices.Concat(Op(code.Aload0), Branch(code.Ifnull, 1, 7), Op(code.Aload0), Op(code.Dup), Op(code.Areturn),
-		Op(code.Aload0), Branch(code.Ifnonnull, 8, 13), Op(code.AconstNull), Op(code.Athrow), Op(code.Aload0),
-		Op(code.Areturn))
+	suspending := slices.Concat(Op(code.Aload0), Branch(code.Ifnull, 1, 7), Op(code.Aload0), Op(code.Dup),
+		Op(code.Areturn), Op(code.Aload0), Branch(code.Ifnonnull, 8, 13), Op(code.AconstNull), Op(code.Athrow),
+		Op(code.Aload0), Op(code.Areturn))
 	frames := []Attribute{Frames([]byte{7}, []byte{5})}
 	for _, parameters := range []string{anyType + continuationType, anyType + continuationType + "II" + anyType,
 		anyType + "[" + continuationType, anyType + continuationType + anyType} {

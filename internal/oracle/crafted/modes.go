@@ -66,7 +66,7 @@ func (m Mode) Request(in *inject.Injector, c *classfile.Class) inject.Request {
 	for _, r := range in.Try(c, candidates, inject.FocusNone) {
 		refused[r.Method] = true
 	}
-	var request inject.Request
+	request := inject.Request{Coroutines: m.Options.Coroutines}
 	for _, i := range candidates {
 		if !refused[i] {
 			request.Methods = append(request.Methods, inject.Traced{Method: i, ID: m.id(i)})

@@ -98,7 +98,7 @@ func (s *Screen) stall(x *analysis.Stall) {
 	}
 	for _, step := range x.HotPath {
 		if step.Method.ID != trace.MethodDispatch && !step.Method.Pseudo() {
-			c.path = append(c.path, step.Method.Identity())
+			c.path = append(c.path, step.Method.Title())
 		}
 	}
 }
