@@ -41,7 +41,7 @@ type SuspendFunction struct {
 	Running   time.Duration `json:"runningNanos"`
 	Suspended time.Duration `json:"suspendedNanos"`
 	AtMost    bool          `json:"atMost,omitempty"`
-	// Longest is the call that was suspended for the longest time, or of those that were not the longest.
+	// Longest is the call that lasted longest, as far as that is known.
 	Longest SuspendCall `json:"longest"`
 	// Waits are what they were suspended for, Launchers where the lambdas were made, those with the longest time or the
 	// most calls first; at most three.
@@ -148,7 +148,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 	if c.End == coroutine.EndSuspended {
 		s.NotResumed++
 	}
-	if l := &s.Longest; s.Calls == 1 || suspended > l.Suspended || suspended == l.Suspended && c.Wall() > l.Wall {
+	if l := &s.Longest; s.Calls == 1 || c.Wall() > l.Wall {
 		*l = SuspendCall{time.Duration(r.Since(c.Begin())), c.Wall(), running, suspended}
 	}
 	for i := range c.Pieces {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
@@ -46,7 +47,7 @@ func (c *Coroutines) lines(recording string, most int) []string {
 		}
 		line := fmt.Sprintf("%12s %12s %8s %8s %12s  ", suspended, units.Short(f.Running), units.Thousands(f.Calls),
 			units.Thousands(f.Resumed), longest)
-		lines = append(lines, line+shortened(f.Method.Source(), screenWidth-len([]rune(line))))
+		lines = append(lines, line+shortened(f.Method.String(), screenWidth-len([]rune(line))))
 		if text := f.details(); text != "" {
 			lines = append(lines, "              "+fitting(text, screenWidth-14))
 		}
@@ -91,9 +92,9 @@ func (f *SuspendFunction) details() string {
 		if w.Method == nil || i > 0 && w.Nanos*10 < f.Suspended {
 			continue
 		}
-		text := "waiting for " + w.Method.Source()
+		text := "waiting for " + calledName(*w.Method)
 		if w.Launched {
-			text = "until " + w.Method.Source() + " had ended on " + w.Thread
+			text = "until " + calledName(*w.Method) + " had ended on " + w.Thread
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", text, units.Percent(w.Nanos, f.Suspended)))
 	}
@@ -103,12 +104,12 @@ func (f *SuspendFunction) details() string {
 	if f.Late > noticedLate {
 		text := "began up to " + units.Short(f.Late) + " after its launch"
 		if f.Busy != nil {
-			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, f.Busy.Method.Source())
+			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, calledName(f.Busy.Method))
 		}
 		parts = append(parts, text)
 	}
 	if len(f.Launchers) > 0 {
-		parts = append(parts, "launched by "+f.Launchers[0].Method.Source())
+		parts = append(parts, "launched by "+calledName(f.Launchers[0].Method))
 	}
 	if len(f.Threads) > 0 {
 		parts = append(parts, "on "+strings.Join(f.Threads, ", "))
@@ -118,3 +119,12 @@ func (f *SuspendFunction) details() string {
 
 // noticedLate is the delay from which on it is said that a lambda began late.
 const noticedLate = 100 * time.Millisecond
+
+// calledName is the name of a method that coroutines called: of one of Kotlin's library without class and package.
+func calledName(m resolve.Method) string {
+	if strings.HasPrefix(m.Class, "kotlinx.coroutines.") || strings.HasPrefix(m.Class, "kotlin.") {
+		name, _, _ := strings.Cut(m.Name, "$")
+		return name
+	}
+	return m.String()
+}

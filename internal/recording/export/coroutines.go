@@ -42,13 +42,10 @@ type openSlice struct {
 // text is what a time in which a call ran is called.
 func (s *laneSlice) text() string { return "on " + s.thread }
 
-// coroutine returns the number of what a slice shows: a function as elsewhere, a lambda by its name in the source.
+// coroutine returns the number of what a slice shows.
 func (f *methods) coroutine(r *recording, s *laneSlice) int32 {
-	switch {
-	case s.thread != "":
+	if s.thread != "" {
 		return f.text(s.text())
-	case s.call.Lambda:
-		return f.text(r.Names.Method(s.call.Method).Source())
 	}
 	return f.of(r, s.call.Method, 0)
 }

@@ -55,27 +55,27 @@ func TestCoroutinesInPerfetto(t *testing.T) {
 	}{
 		{"select t.name a, s.depth b, s.name c, s.ts / 1e6 d, s.dur / 1e6 e from slice s join track t on t.id = " +
 			"s.track_id where s.category = 'coroutine' order by t.name, s.ts, s.depth", []string{
-			"coroutines 1 0 app.Main.main (lambda 1) 10 1040",
+			"coroutines 1 0 app.Main$main$1.invokeSuspend 10 1040",
 			"coroutines 1 1 on main 10 10",
 			"coroutines 1 1 app.Feed.load 20 1020",
 			"coroutines 1 2 on main 20 20",
-			"coroutines 1 2 app.Feed.load (lambda 2) 250 770",
+			"coroutines 1 2 app.Feed$load$2.invokeSuspend 250 770",
 			"coroutines 1 3 on worker-1 #1 250 770",
 			"coroutines 1 2 on main 1030 10",
 			"coroutines 1 1 on main 1040 10",
-			"coroutines 2 0 app.Feed.refresh (lambda 1) 1021 29",
+			"coroutines 2 0 app.Feed$refresh$1.invokeSuspend 1021 29",
 			"coroutines 2 1 on worker-1 #1 1021 9",
 		}},
 		{"select s.name a, key b, display_value c from args join slice s using (arg_set_id) where key in " +
 			"('debug.waited for', 'debug.launched by', 'debug.end') and s.name != 'recording' order by s.name, key", []string{
 			"app.Feed.load debug.end returned", "app.Feed.load debug.waited for app.Db.query on worker-1 #1",
-			"app.Feed.load (lambda 2) debug.end returned",
-			"app.Feed.load (lambda 2) debug.launched by app.Feed.load",
-			"app.Feed.refresh (lambda 1) debug.end still suspended",
-			"app.Feed.refresh (lambda 1) debug.launched by app.Main.main",
-			"app.Main.main (lambda 1) debug.end returned",
-			"app.Main.main (lambda 1) debug.launched by app.Main.main",
-			"app.Main.main (lambda 1) debug.waited for app.Feed.load",
+			"app.Feed$load$2.invokeSuspend debug.end returned",
+			"app.Feed$load$2.invokeSuspend debug.launched by app.Feed.load",
+			"app.Feed$refresh$1.invokeSuspend debug.end still suspended",
+			"app.Feed$refresh$1.invokeSuspend debug.launched by app.Main.main",
+			"app.Main$main$1.invokeSuspend debug.end returned",
+			"app.Main$main$1.invokeSuspend debug.launched by app.Main.main",
+			"app.Main$main$1.invokeSuspend debug.waited for app.Feed.load",
 		}},
 		{"select count(*) a from slice where category = 'method'", []string{"8"}},
 	} {
@@ -106,11 +106,11 @@ func TestCoroutinesOnPage(t *testing.T) {
   out.All.sort();
   return out;
 })()`, "", &got)
-	want := []string{"coroutines 1 0 app.Main.main (lambda 1) 10 1050", "coroutines 1 1 on main 10 20",
+	want := []string{"coroutines 1 0 app.Main$main$1.invokeSuspend 10 1050", "coroutines 1 1 on main 10 20",
 		"coroutines 1 1 app.Feed.load 20 1040", "coroutines 1 2 on main 20 40",
-		"coroutines 1 2 app.Feed.load (lambda 2) 250 1020", "coroutines 1 3 on worker-1 #1 250 1020",
+		"coroutines 1 2 app.Feed$load$2.invokeSuspend 250 1020", "coroutines 1 3 on worker-1 #1 250 1020",
 		"coroutines 1 2 on main 1030 1040", "coroutines 1 1 on main 1040 1050",
-		"coroutines 2 0 app.Feed.refresh (lambda 1) 1021 1050", "coroutines 2 1 on worker-1 #1 1021 1030"}
+		"coroutines 2 0 app.Feed$refresh$1.invokeSuspend 1021 1050", "coroutines 2 1 on worker-1 #1 1021 1030"}
 	if diff := gocmp.Diff(want, got.Lanes); diff != "" {
 		t.Error(diff)
 	}

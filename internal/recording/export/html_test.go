@@ -31,6 +31,7 @@ type pageData struct {
 		Threads []struct {
 			Index  uint32
 			Name   string
+			Async  bool
 			Calls  int
 			Events string
 			Lane   struct {

@@ -120,6 +120,9 @@ func truthOfPage(t *testing.T, out []byte) *shownTruth {
 	names := map[uint32]string{}
 	for _, th := range r.Threads {
 		names[th.Index] = th.Name
+		if th.Async {
+			continue // the calls are those of threads, too
+		}
 		// The calls are in the order of their ends, so backwards callers come before what they call.
 		path := map[int]string{}
 		for _, c := range slices.Backward(calls[th.Events]) {

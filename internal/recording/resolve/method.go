@@ -3,7 +3,6 @@ package resolve
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
@@ -49,16 +48,6 @@ func (m Method) Identity() string {
 		return m.Name
 	}
 	return m.Class + "." + m.Name
-}
-
-// Source returns what the source calls code of coroutines: a method of Kotlin's own library is its name alone, all
-// others are as [Method.String] writes them.
-func (m Method) Source() string {
-	if strings.HasPrefix(m.Class, "kotlinx.coroutines.") || strings.HasPrefix(m.Class, "kotlin.") {
-		name, _, _ := strings.Cut(m.Name, "$")
-		return name
-	}
-	return m.String()
 }
 
 // Pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process

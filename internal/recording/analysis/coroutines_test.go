@@ -1,0 +1,68 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCoroutineVerdicts has a stall in which main resumes a suspend function again and again, and one in which it waits
+// in runBlocking.
+func TestCoroutineVerdicts(t *testing.T) {
+	const head = `header minor=6
+meta slowMillis=700 clockPeriodMillis=5 records=all
+clock now=0
+thread index=0 name=main main=1
+`
+	const resumes = `marks thread=0 list="2:9:1@1 2:9:2@1 3:9:1@1 4:9@2 3:9:2@3 4:9@4 3:9:1@5"
+records thread=0 first=0 list="+97@0 +9@10 -9@300 +9@300 -9@550 +9@550 -9@700 -97@900"
+stall thread=0 sequence=1 begin=0 wall=900 cpu=890 end=8 what="method 97" state=RUNNABLE`
+	for _, c := range []struct{ name, text, want string }{
+		{"resumed", resumes, "; #9 was resumed 3 times"},
+		{"resumed for less than half of the time", strings.Replace(resumes, "+9@10 -9@300", "+9@290 -9@300", 1), ""},
+		{"runBlocking", `records thread=0 first=0 list="+97@0 -97@900"
+sample time=700 thread=0 state=WAITING stack="java.util.concurrent.locks.LockSupport.park(L.java) ` +
+			`kotlinx.coroutines.BlockingCoroutine.joinBlocking(B.kt:95) a.B.c(B.java:1)"
+stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WAITING`,
+			"waiting in runBlocking for a coroutine: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var all []*Stall
+			o := Options{Stall: func(s *Stall) error { all = append(all, s); return nil }}
+			if err := analyze(t, "a.tgd", head+c.text, o); err != nil {
+				t.Fatal(err)
+			}
+			if len(all) != 1 {
+				t.Fatalf("%d stalls", len(all))
+			}
+			text := all[0].Verdict.Text
+			if c.want == "" && strings.Contains(text, "resumed") || !strings.Contains(text, c.want) {
+				t.Errorf("%q, want %q", text, c.want)
+			}
+		})
+	}
+}
+
+// TestPartlyRecorded: whether there are other threads is known from the option, or if there is one thread alone.
+func TestPartlyRecorded(t *testing.T) {
+	for _, c := range []struct {
+		meta, threads string
+		want          bool
+	}{
+		{"", "thread index=0 name=main main=1", true},
+		{"", "thread index=0 name=main main=1\nthread index=1 name=io", false},
+		{"threads=all", "thread index=0 name=main main=1", false},
+		{"threads=chosen", "thread index=0 name=main main=1\nthread index=1 name=io", true},
+		{"threads=all", "thread index=0 name=main main=1\ndropped kind=9 count=2", true},
+	} {
+		var r *Recording
+		o := Options{End: func(x *Recording) error { r = x; return nil }}
+		text := "meta records=all " + c.meta + "\nclock now=0\n" + c.threads +
+			"\nrecords thread=0 first=0 list=\"+97@0 -97@900\"\nend"
+		if err := analyze(t, "a.tgd", text, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.PartlyRecorded(); got != c.want {
+			t.Errorf("%q, %q: %t", c.meta, c.threads, got)
+		}
+	}
+}
