@@ -80,6 +80,26 @@ class MarksTest {
         assertEquals(0, marks.get(2)[3]);
     }
 
+    /** A call that goes on elsewhere must not seem to do so before it was suspended. */
+    @Test
+    void theTimesOfSuspensionsAndResumptionsAreExact() throws Exception {
+        VirtualPlatform platform = new VirtualPlatform();
+        recorder = Recorder.start(new RecorderOptions().platform(platform).everyRecord(true).tickNanos(1000000)
+                .clockPeriodMillis(1000000).output(dir.resolve("exact.tgd").toFile()));
+        AppMethodBeat.i(1);
+        platform.pass(7);
+        AppMethodBeat.o(CoroutineSingletons.COROUTINE_SUSPENDED, 1);
+        platform.pass(30);
+        AppMethodBeat.resumes(this, 1);
+        AppMethodBeat.i(1);
+        platform.pass(500);
+        AppMethodBeat.o("a result", 1);
+        long[] records = recorder.threads.main().copy(0, Long.MAX_VALUE).records;
+        long first = records[0] & Ring.TIME_MASK;
+        assertEquals("7 37 37", String.format("%d %d %d", (records[1] & Ring.TIME_MASK) - first,
+                (records[2] & Ring.TIME_MASK) - first, (records[3] & Ring.TIME_MASK) - first));
+    }
+
     /** A call that is left out has no marks, and the calls around it have theirs. */
     @Test
     void methodsThatAreOffHaveNoMarks() throws Exception {
