@@ -334,13 +334,27 @@ func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 	return all
 }
 
+// count counts a sample if its thread ran.
+func (r *repairer) count(s *SteadySample, own bool) {
+	ran := s.CPU > r.cpu && r.cpu > 0
+	r.cpu = max(r.cpu, s.CPU)
+	if !ran || s.State >= ThreadBlocked {
+		return
+	}
+	r.table.counts.Ran++
+	if own {
+		r.table.counts.OwnRan++
+	}
+}
+
 // put hands on a sample whose place is here, and ends the calls that it contradicts.
 func (r *repairer) put(s *waitingSample) {
+	stack := r.table.stack(s.stack)
+	r.count(&s.SteadySample, stack.own)
 	if len(r.open) == 0 {
 		r.table.counts.Idle++
 		return
 	}
-	stack := r.table.stack(s.stack)
 	frames := stack.frames
 	if stack.own {
 		r.table.counts.Own++

@@ -35,6 +35,7 @@ type repairer struct {
 	table   *stackTable     // of the stacks of samples; nil as long as there are none
 	samples []waitingSample // those whose records have not come yet
 	windows []windowRecords
+	cpu     int64           // the thread's CPU time by the last sample
 	placed  []placement     // of the events that were made and not handed on yet
 	ended   map[Method]bool // methods of calls that samples have contradicted
 
