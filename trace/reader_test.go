@@ -107,7 +107,7 @@ func ends(data []byte) []int {
 //
 // Invariant: A recording that is cut anywhere still has all chunks before the cut.
 func TestCutAnywhere(t *testing.T) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd"} {
 		data := vector(t, name)
 		whole, _ := readAll(t, bytes.NewReader(data))
 		where := ends(data)
@@ -343,7 +343,7 @@ func TestModestMemory(t *testing.T) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzReader(f *testing.F) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd"} {
 		f.Add(vector(f, name))
 	}
 	f.Add([]byte{0x1F, 0x8B, 8, 0})

@@ -7,6 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * records cannot: which continuation a call has, and which exits are suspensions. The thread puts them, and the sampler
  * takes them. Nothing here refers to a continuation; a mark has its identity hash code.
  *
+ * <p>The records of a suspension and of a resumption have exact times: the clocks of two threads may be a period apart,
+ * so a call would seem to go on before it was suspended.
+ *
  * <p><b>Why a mark is there before its record.</b> The thread puts a mark and calls {@link Ring#order} before it puts
  * the record. The sampler looks which records there are, calls {@link Ring#order}, and then takes the marks. So it
  * takes the marks of all records that it copies afterwards, as it sees the changes of {@link Gate}.
@@ -114,6 +117,9 @@ final class Marks {
             }
             r.fastPath.applyGate(trace, ring);
             if (!leavesOut(ring, id, kind == STARTS || kind == RESUMES)) {
+                if (kind == RESUMES || kind == SUSPENDS) {
+                    r.ticker().updateTime(ring);
+                }
                 trace.marks().add(trace, ring, kind, continuation, id);
             }
         } catch (OutOfMemoryError e) {

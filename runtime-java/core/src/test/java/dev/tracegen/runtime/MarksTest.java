@@ -80,6 +80,26 @@ class MarksTest {
         assertEquals(0, marks.get(2)[3]);
     }
 
+    /** A call that goes on elsewhere must not seem to do so before it was suspended. */
+    @Test
+    void theTimesOfSuspensionsAndResumptionsAreExact() throws Exception {
+        VirtualPlatform platform = new VirtualPlatform();
+        recorder = Recorder.start(new RecorderOptions().platform(platform).everyRecord(true).tickNanos(1000000)
+                .clockPeriodMillis(1000000).output(dir.resolve("exact.tgd").toFile()));
+        AppMethodBeat.i(1);
+        platform.pass(7);
+        AppMethodBeat.o(CoroutineSingletons.COROUTINE_SUSPENDED, 1);
+        platform.pass(30);
+        AppMethodBeat.resumes(this, 1);
+        AppMethodBeat.i(1);
+        platform.pass(500);
+        AppMethodBeat.o("a result", 1);
+        long[] records = recorder.threads.main().copy(0, Long.MAX_VALUE).records;
+        long first = records[0] & Ring.TIME_MASK;
+        assertEquals("7 37 37", String.format("%d %d %d", (records[1] & Ring.TIME_MASK) - first,
+                (records[2] & Ring.TIME_MASK) - first, (records[3] & Ring.TIME_MASK) - first));
+    }
+
     /** A call that is left out has no marks, and the calls around it have theirs. */
     @Test
     void methodsThatAreOffHaveNoMarks() throws Exception {
@@ -169,6 +189,61 @@ class MarksTest {
         assertEquals(records.length - 1, marks.get(marks.size() - 1)[0], "the last record is the exit behind the mark");
     }
 
+    /** Marks for which there was no memory are counted, also behind the last one. */
+    @Test
+    void marksWithoutMemoryAreCounted() throws Exception {
+        Path file = start(new RecorderOptions());
+        MemoryBudget memory = recorder.rings().memory;
+        AppMethodBeat.i(1);
+        long rest = memory.bytes() - memory.used();
+        memory.takeAlways(rest);
+        AppMethodBeat.starts(this, 7);
+        AppMethodBeat.i(2);
+        AppMethodBeat.starts(this, 7);
+        memory.give(rest);
+        AppMethodBeat.starts(this, 8);
+        AppMethodBeat.o(2);
+        for (int k = 0; k < 60; k++) {
+            AppMethodBeat.starts(this, 9);
+        }
+        Await.stop(recorder);
+        List<long[]> marks = WrittenChunks.marks(file, 0);
+        assertEquals("1l2 2s8 3s9", text(marks.subList(0, 3)));
+        assertEquals(62, marks.size());
+    }
+
+    @Test
+    void aThreadThatMakesNoMoreMarksSaysHowManyItLost() throws Exception {
+        Path file = start(new RecorderOptions());
+        AppMethodBeat.i(1);
+        MemoryBudget memory = recorder.rings().memory;
+        memory.takeAlways(memory.bytes());
+        AppMethodBeat.starts(this, 7);
+        AppMethodBeat.starts(this, 7);
+        AppMethodBeat.o(1);
+        memory.give(memory.bytes());
+        Await.stop(recorder);
+        assertEquals("1l2", text(WrittenChunks.marks(file, 0)));
+    }
+
+    /** While nothing is recorded there are no marks. The next recording has its own. */
+    @Test
+    void theNextRecordingBeginsWithoutMarks() throws Exception {
+        start(new RecorderOptions());
+        AppMethodBeat.i(1);
+        AppMethodBeat.starts(this, 7);
+        Await.stop(recorder);
+        AppMethodBeat.starts(this, 8);
+        AppMethodBeat.o(CoroutineSingletons.COROUTINE_SUSPENDED, 1);
+        Path file = dir.resolve("next.tgd");
+        recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).everyRecord(true)
+                .output(file.toFile()));
+        AppMethodBeat.resumes(this, 2);
+        AppMethodBeat.i(2);
+        Await.stop(recorder);
+        assertEquals("0r2", text(WrittenChunks.marks(file, 0)));
+    }
+
     private static void elsewhere(Runnable work) throws Exception {
         Thread t = new Thread(work, "elsewhere");
         t.start();
@@ -225,13 +300,13 @@ class MarksTest {
 
         @Override
         public void run() {
-            for (int k = 0; k < 3000; k++) {
+            for (int k = 0; k < 1000; k++) {
                 call(random.nextInt(4));
                 if (trace == null) {
                     trace = recorder.threads.existing(this);
                 }
                 // A thread that waits for the sampler from time to time loses nothing.
-                while (slowly && records - trace.existingRing().copied() > 100) {
+                while (slowly && records - trace.existingRing().copied() > 1000) {
                     Thread.yield();
                 }
             }

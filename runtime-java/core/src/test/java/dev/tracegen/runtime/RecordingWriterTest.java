@@ -311,9 +311,20 @@ class RecordingWriterTest {
         ThreadTrace main = trace("main", 0);
         w.calls.gate(main, new Gate.Change(null, 1000000000L, 10, new int[] {7, 8}));
         w.calls.gate(main, new Gate.Change(null, 1000000000L, 20, new int[] {-7}));
+        main.writtenMarks = 3;
         w.calls.records(main, new RecordCopy(0, new java.util.Random(1).longs(65536).toArray(), 0));
+        w.calls.coroutines(main, new long[] {65536, mark(Marks.STARTS, 7, 2), 65536, 5,
+            65537, mark(Marks.STARTS, 7, 2)});
         w.calls.records(main, new RecordCopy(65536, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0));
+        w.calls.coroutines(main, new long[] {65537, mark(Marks.STARTS, 7, 2)});
         w.close();
+        long[] first = new long[2];
+        for (int k = 0; k < 2; k++) {
+            WrittenChunks.Chunk c = WrittenChunks.of(dir.resolve("g.tgd"), RecordingWriter.COROUTINES).get(k);
+            assertEquals(0, c.uv());
+            first[k] = c.uv();
+        }
+        assertEquals("[3, 10]", Arrays.toString(first), "the numbers of marks go on in the next file");
         List<WrittenChunks.Chunk> all = WrittenChunks.of(dir.resolve("g.tgd"), RecordingWriter.GATE);
         assertEquals(1, all.size());
         WrittenChunks.Chunk c = all.get(0);
