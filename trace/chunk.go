@@ -392,7 +392,7 @@ type LeftOutMethod struct {
 }
 
 // LetGo says that methods that are off were let go, or have come back. From when a method is let go until it comes back
-// or is on again, its calls are not even counted.
+// or is on again, its calls are not even counted. Recordings have it since minor version 6.
 type LetGo struct {
 	// Nanos is when that was written, in [Clock.NanoTime].
 	Nanos int64

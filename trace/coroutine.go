@@ -68,7 +68,8 @@ type threadMarks struct {
 	made uint64 // how many marks the thread has made by the chunks so far
 }
 
-// upTo notes that the thread had made so many marks by now. Those that have not come are missing from the record next on.
+// upTo notes that the thread had made so many marks by now. Those that have not come are missing, from the record next
+// on.
 func (m *threadMarks) upTo(made, next uint64) {
 	if made > m.made {
 		m.list = append(m.list, CoroutineMark{Record: next, Kind: CoroutineLost, Lost: made - m.made})
@@ -104,6 +105,7 @@ func (r *repairer) mark(next Record) {
 	for len(r.marks) > 0 && r.marks[0].Record <= r.number {
 		m := r.marks[0]
 		r.marks = r.marks[1:]
+		r.losing = m.Kind == CoroutineLost
 		depth := len(r.open)
 		known := depth > 0 && !(r.scope.on && depth == r.scope.depth)
 		switch {
@@ -148,6 +150,9 @@ func (r *repairer) resume(m Method) {
 			r.dropResumes(w.depth + 1)
 			r.resumes = r.resumes[:k]
 			r.putMark(w.mark, true)
+			if r.losing {
+				r.putMark(CoroutineMark{Record: r.number, Kind: CoroutineLost}, true) // the mark came before the loss
+			}
 			return
 		}
 	}
@@ -190,11 +195,14 @@ func (b *builder) shiftMarks(start, n int32) {
 
 // marksOf returns the marks of the segment with the calls from one index up to another.
 func (b *builder) marksOf(from, to int32) (list []PlacedMark) {
-	for len(b.marks) > 0 && (b.marks[0].Call < 0 && b.marks[0].index < to || b.marks[0].Call >= 0 && b.marks[0].Call < to) {
-		m := b.marks[0].PlacedMark
+	for len(b.marks) > 0 {
+		m := b.marks[0]
+		if m.Call >= to || m.Call < 0 && m.index >= to {
+			break
+		}
 		b.marks = b.marks[1:]
 		m.Call = max(-1, m.Call-from)
-		list = append(list, m)
+		list = append(list, m.PlacedMark)
 	}
 	return list
 }

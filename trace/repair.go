@@ -39,6 +39,7 @@ type repairer struct {
 	ended   map[Method]bool // methods of calls that samples have contradicted
 
 	marks    []CoroutineMark // those whose records have not come yet
+	losing   bool            // the last one is a [CoroutineLost]
 	suspends CoroutineMark   // the mark of the exit that is handled
 	resumes  []waitingMark   // in the order of their depth
 	marked   []PlacedMark    // of the events that were made and not handed on yet

@@ -114,7 +114,8 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
 		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event),
-		samples: map[uint32][]waitingSample{}, marks: map[uint32]*threadMarks{}, sum: completeness{gated: map[Method]*GatedCalls{}}}
+		samples: map[uint32][]waitingSample{}, marks: map[uint32]*threadMarks{},
+		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {

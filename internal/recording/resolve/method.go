@@ -14,8 +14,7 @@ type Method struct {
 	Class      string `json:"class,omitempty"`
 	Name       string `json:"name"`
 	Descriptor string `json:"descriptor,omitempty"`
-	// Label is what every format calls it if that is more than its class and name: its class has several methods of
-	// that name. See [Names.Label].
+	// Label is what every format calls it if that is not its class and name; see [Names.Label].
 	Label string `json:"label,omitempty"`
 	// File and Line are where its code begins in the source.
 	File string `json:"file,omitempty"`
@@ -29,7 +28,7 @@ type Method struct {
 
 // String returns the label, and the place in the source if it is known.
 func (m Method) String() string {
-	s := cmp.Or(m.Label, m.Identity())
+	s := m.Title()
 	if m.File != "" {
 		s += " (" + m.File
 		if m.Line > 0 {
@@ -39,6 +38,9 @@ func (m Method) String() string {
 	}
 	return s
 }
+
+// Title returns the label, "Class.Name" for most.
+func (m Method) Title() string { return cmp.Or(m.Label, m.Identity()) }
 
 // Identity returns "Class.Name".
 func (m Method) Identity() string {
@@ -73,8 +75,8 @@ func (n *Names) Method(m trace.Method) Method {
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
 	}
-	if suffix := n.suffix(m, name); suffix != "" {
-		method.Label = name.String() + suffix
+	if label := n.Label(m); label != name.String() {
+		method.Label = label
 	}
 	return method
 }

@@ -75,6 +75,9 @@ public final class AppMethodBeat {
      */
     static long[] letGo;
 
+    /** As {@link #letGo}, for {@link #o}. A method that stays visible has a bit here only: {@link FastPath#enter}. */
+    static long[] letGoExits;
+
     private AppMethodBeat() {
     }
 
@@ -127,7 +130,7 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
-        long[] bits = letGo;
+        long[] bits = letGoExits;
         if (bits != null) {
             int word = id >>> 6;
             if (word >= bits.length || (bits[word] & 1L << id) == 0) {

@@ -30,7 +30,7 @@ final class Marks {
     /** How many marks the first buffer has, and how many times more the next one. */
     private static final int FIRST = 64;
     private static final int GROWTH = 8;
-    private static final int MOST = 4096;
+    private static final int MOST = 32768;
 
     private static final int MARK_BYTES = 16;
 
@@ -98,7 +98,7 @@ final class Marks {
                 || !r.options().everyRecord && Recorder.status != AppMethodBeat.STATUS_READY) {
             return;
         }
-        long[] letGo = AppMethodBeat.letGo;
+        long[] letGo = AppMethodBeat.letGoExits;
         if (letGo != null && (letGo[id >>> 6] & 1L << id) != 0) {
             return;
         }

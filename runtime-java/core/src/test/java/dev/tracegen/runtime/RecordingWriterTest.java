@@ -250,6 +250,7 @@ class RecordingWriterTest {
         w.calls.gate(main, new Gate.Change(null, 1080000000L, 3, new int[] {-7, 9}));
         w.calls.records(main, new RecordCopy(3, CallTreeTest.records("+3@20 -3@80 +7@90 -7@90 -1@91"), 0));
         w.calls.leftOut(1100000000L, new int[] {7, 1048573}, new long[] {1L << 40, 3});
+        w.calls.letGo(new LetGo.Change(1110000000L, new int[] {9, 1048573, -9}));
         compare("gate.tgd");
         w.close();
     }
