@@ -1,4 +1,4 @@
-package shapes
+package suspending
 
 import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.*
