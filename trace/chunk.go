@@ -11,7 +11,7 @@ import (
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
 // [*LeftOut], [*LetGo], [*Coroutines], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors],
-// [*Machine], [*Stacks], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*Machine], [*Stacks], [*Cost], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.
@@ -400,6 +400,14 @@ type LetGo struct {
 	Methods []LetGoMethod
 }
 
+// Cost is what recording has cost until the recording ended, in nanoseconds of CPU time; -1 is not known.
+type Cost struct {
+	// Process is the time of the whole process, and contains the others.
+	Process int64
+	// Recorder is that of the recorder's own threads, Agent about that in which record's agent replaced classes.
+	Recorder, Agent int64
+}
+
 // LetGoMethod is a method, and whether it was let go.
 type LetGoMethod struct {
 	Method Method
@@ -604,6 +612,7 @@ func (*Window) chunk()      {}
 func (*LeftOut) chunk()     {}
 func (*LetGo) chunk()       {}
 func (*Coroutines) chunk()  {}
+func (*Cost) chunk()        {}
 func (*Suspended) chunk()   {}
 func (*Late) chunk()        {}
 func (*Exit) chunk()        {}

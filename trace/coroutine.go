@@ -62,34 +62,28 @@ type CoroutineCounts struct {
 	Placed, Lost, Unfit uint64
 }
 
-// threadMarks has the marks of a thread whose records have not come yet.
-type threadMarks struct {
-	list []CoroutineMark
-	made uint64 // how many marks the thread has made by the chunks so far
-}
-
-// upTo notes that the thread had made so many marks by now. Those that have not come are missing, from the record next
+// upTo notes that the thread had made so many marks by now. Those that have not come are missing, from the next record
 // on.
-func (m *threadMarks) upTo(made, next uint64) {
-	if made > m.made {
-		m.list = append(m.list, CoroutineMark{Record: next, Kind: CoroutineLost, Lost: made - m.made})
-		m.made = made
+func (r *repairer) upTo(made uint64) {
+	if made > r.marksMade {
+		r.marks = append(r.marks, CoroutineMark{Record: r.next, Kind: CoroutineLost, Lost: made - r.marksMade})
+		r.marksMade = made
 	}
 }
 
-// take takes the marks of a chunk, when the thread's next record is next.
-func (m *threadMarks) take(c *Coroutines, next uint64) {
-	if c.First < m.made {
-		return // they were there before
+// takeMarks takes the marks of a chunk, unless they were there before.
+func (r *repairer) takeMarks(c *Coroutines) {
+	if c.First < r.marksMade {
+		return
 	}
-	m.upTo(c.First, next)
-	for _, mark := range c.Marks {
+	r.upTo(c.First)
+	for _, m := range c.Marks {
 		n := uint64(1)
-		if mark.Kind == CoroutineLost {
-			n = mark.Lost
+		if m.Kind == CoroutineLost {
+			n = m.Lost
 		}
-		m.made += min(n, math.MaxUint64-m.made)
-		m.list = append(m.list, mark)
+		r.marksMade += min(n, math.MaxUint64-r.marksMade)
+		r.marks = append(r.marks, m)
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	typeLetGo     = 24
 
 	typeCoroutines = 25
+	typeCost       = 26
 )
 
 var errShort = errors.New("it ends too early")
@@ -164,6 +165,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeLetGo:      func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
 	typeCoroutines: func(p *payload) Chunk { return decodeCoroutines(p) },
 	typeAlive:      func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
+	typeCost:       func(p *payload) Chunk { return &Cost{p.sv(), p.sv(), p.sv()} },
 	typeSuspended: func(p *payload) Chunk {
 		return &Suspended{list(p, 3, func(p *payload) Suspension {
 			return Suspension{p.sv(), p.sv(), SuspensionCause(p.u8())}

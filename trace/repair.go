@@ -35,15 +35,17 @@ type repairer struct {
 	table   *stackTable     // of the stacks of samples; nil as long as there are none
 	samples []waitingSample // those whose records have not come yet
 	windows []windowRecords
+	cpu     int64           // the thread's CPU time by the last sample
 	placed  []placement     // of the events that were made and not handed on yet
 	ended   map[Method]bool // methods of calls that samples have contradicted
 
-	marks    []CoroutineMark // those whose records have not come yet
-	losing   bool            // the last one is a [CoroutineLost]
-	suspends CoroutineMark   // the mark of the exit that is handled
-	resumes  []waitingMark   // in the order of their depth
-	marked   []PlacedMark    // of the events that were made and not handed on yet
-	counts   *CoroutineCounts
+	marks     []CoroutineMark // those whose records have not come yet
+	marksMade uint64          // how many the thread had made by then
+	losing    bool            // the last one is a [CoroutineLost]
+	suspends  CoroutineMark   // the mark of the exit that is handled
+	resumes   []waitingMark   // in the order of their depth
+	marked    []PlacedMark    // of the events that were made and not handed on yet
+	counts    *CoroutineCounts
 
 	where map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 }

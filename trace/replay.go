@@ -90,7 +90,6 @@ type replay struct {
 	sum      completeness
 	stacks   *stackTable                // of steady samples; nil as long as there are none
 	samples  map[uint32][]waitingSample // of threads without records
-	marks    map[uint32]*threadMarks
 	stopped  Suspensions
 }
 
@@ -114,8 +113,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
 		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event),
-		samples: map[uint32][]waitingSample{}, marks: map[uint32]*threadMarks{},
-		sum: completeness{gated: map[Method]*GatedCalls{}}}
+		samples: map[uint32][]waitingSample{}, sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -151,7 +149,7 @@ func (p *replay) chunk(c Chunk) error {
 		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *Coroutines:
-		p.marksOf(c.Thread).take(c, p.nextOf(c.Thread))
+		p.thread(c.Thread, 0).repairer.takeMarks(c)
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
@@ -249,12 +247,7 @@ func (p *replay) pass(t *thread, repair func()) error {
 func (p *replay) records(c *Records) error {
 	t := p.thread(c.Thread, c.First)
 	r := t.repairer
-	if m := p.marks[c.Thread]; m != nil || c.Marks > 0 {
-		m = p.marksOf(c.Thread)
-		m.upTo(c.Marks, c.First)
-		r.marks = append(r.marks, m.list...)
-		m.list = m.list[:0]
-	}
+	r.upTo(c.Marks)
 	list := r.take(c, p.slowOnly)
 	p.sum.all.Recorded += uint64(len(list))
 	for len(list) > 0 {
@@ -266,24 +259,6 @@ func (p *replay) records(c *Records) error {
 		}
 	}
 	return nil
-}
-
-// marksOf returns the marks of a thread.
-func (p *replay) marksOf(thread uint32) *threadMarks {
-	m := p.marks[thread]
-	if m == nil {
-		m = &threadMarks{}
-		p.marks[thread] = m
-	}
-	return m
-}
-
-// nextOf returns the number of a thread's next record.
-func (p *replay) nextOf(thread uint32) uint64 {
-	if t := p.threads[thread]; t != nil {
-		return t.repairer.next
-	}
-	return 0
 }
 
 // thread returns a thread. first is the number of its first record if it is new.
@@ -310,7 +285,6 @@ func (p *replay) finish() error {
 	order := slices.Sorted(maps.Keys(p.threads))
 	for _, k := range order {
 		r := p.threads[k].repairer
-		r.marks = append(r.marks, p.marksOf(k).list...)
 		alive, seen := p.alive[k]
 		if !seen {
 			alive = math.MinInt64

@@ -10,8 +10,8 @@
 //	thread index= name= main=1
 //	records thread= first= lost= list="+1@0 +2@5 -2@10 -1@20"    +ID or -ID, @ and the tick
 //	marks thread= first= list="2:5:77@1 4:5@3"
-//	                                       KIND:ID:HASH@RECORD; 0 lost (ID is how many), 1 continues, 2 starts, 3 resumes, 4
-//	                                       suspends
+//	                                       KIND:ID:HASH@RECORD; 0 lost (ID is how many), 1 continues, 2 starts,
+//	                                       3 resumes, 4 suspends
 //	message thread= kind= sequence= count= begin= wall= cpu= what=
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)" cpu= lock=CLASS owner=
 //	                                       without an owner: it is not known

@@ -55,6 +55,8 @@ type Recording struct {
 	// runtime: from them, the frames of the runtime are taken out.
 	Samples     uint64 `json:"samples"`
 	ToolSamples uint64 `json:"toolSamples"`
+	// Cost is what recording has cost; nil if the recording does not say, and until it has been read to its end.
+	Cost *Cost `json:"cost,omitempty"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
 	Exit *Exit `json:"exit,omitempty"`
@@ -210,6 +212,7 @@ type analyzer struct {
 	started   bool
 	last      trace.Method
 	complete  *trace.Completeness
+	cost      *trace.Cost
 	stopped   trace.Suspensions
 	incidents incidents
 	// coroutines joins the calls of suspend functions.
@@ -260,6 +263,7 @@ func (a *analyzer) finish() error {
 		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
 		r.ToolSamples += steady.Own
 		r.contradicting = steady.Contradicting
+		r.Cost = newCost(a.cost, a.complete)
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
@@ -319,6 +323,8 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		a.stopped.Add(c)
 	case *trace.Exit:
 		r.exited(c)
+	case *trace.Cost:
+		a.cost = c
 	case *trace.Completeness:
 		a.complete = c
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -108,26 +107,5 @@ func TestNoCoroutines(t *testing.T) {
 	}
 	if bytes.Contains(object.Bytes(), []byte("coroutines")) {
 		t.Errorf("%s", object.Bytes())
-	}
-}
-
-// TestSourceName: lambdas have the name of the function that they are in.
-func TestSourceName(t *testing.T) {
-	for _, c := range []struct {
-		class, name, want string
-		lambda            bool
-	}{
-		{"app.Feed", "load", "app.Feed.load", false},
-		{"app.Feed$load$2", "invokeSuspend", "app.Feed.load (lambda 2)", true},
-		{"app.Feed$load$job$1", "invokeSuspend", "app.Feed.load (lambda job$1)", true},
-		{"app.MainKt$main$1$2", "invokeSuspend", "app.MainKt.main (lambda 1$2)", true},
-		{"app.Outer$Inner$run$1", "invokeSuspend", "app.Outer$Inner.run (lambda 1)", true},
-		{"app.Outer$1", "invokeSuspend", "app.Outer$1.invokeSuspend", true},
-		{"a.b", "invokeSuspend", "a.b.invokeSuspend", true},
-		{"kotlinx.coroutines.JobSupport", "await$suspendImpl", "await", false},
-	} {
-		if got := sourceName(resolve.Method{Class: c.class, Name: c.name}, c.lambda); got != c.want {
-			t.Errorf("%s.%s: %s, want %s", c.class, c.name, got, c.want)
-		}
 	}
 }

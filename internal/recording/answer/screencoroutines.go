@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
@@ -47,7 +46,7 @@ func (c *Coroutines) lines(recording string, most int) []string {
 		}
 		line := fmt.Sprintf("%12s %12s %8s %8s %12s  ", suspended, units.Short(f.Running), units.Thousands(f.Calls),
 			units.Thousands(f.Resumed), longest)
-		lines = append(lines, line+shortened(sourceName(f.Method, f.Lambda), screenWidth-len([]rune(line))))
+		lines = append(lines, line+shortened(f.Method.Source(), screenWidth-len([]rune(line))))
 		if text := f.details(); text != "" {
 			lines = append(lines, "              "+fitting(text, screenWidth-14))
 		}
@@ -92,9 +91,9 @@ func (f *SuspendFunction) details() string {
 		if w.Method == nil || i > 0 && w.Nanos*10 < f.Suspended {
 			continue
 		}
-		text := "waiting for " + sourceName(*w.Method, false)
+		text := "waiting for " + w.Method.Source()
 		if w.Launched {
-			text = "until " + sourceName(*w.Method, false) + " had ended on " + w.Thread
+			text = "until " + w.Method.Source() + " had ended on " + w.Thread
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", text, units.Percent(w.Nanos, f.Suspended)))
 	}
@@ -104,12 +103,12 @@ func (f *SuspendFunction) details() string {
 	if f.Late > noticedLate {
 		text := "began up to " + units.Short(f.Late) + " after its launch"
 		if f.Busy != nil {
-			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, sourceName(f.Busy.Method, false))
+			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, f.Busy.Method.Source())
 		}
 		parts = append(parts, text)
 	}
 	if len(f.Launchers) > 0 {
-		parts = append(parts, "launched by "+sourceName(f.Launchers[0].Method, false))
+		parts = append(parts, "launched by "+f.Launchers[0].Method.Source())
 	}
 	if len(f.Threads) > 0 {
 		parts = append(parts, "on "+strings.Join(f.Threads, ", "))
@@ -119,24 +118,3 @@ func (f *SuspendFunction) details() string {
 
 // noticedLate is the delay from which on it is said that a lambda began late.
 const noticedLate = 100 * time.Millisecond
-
-// sourceName is the name of a suspend function as the source has it. Kotlin compiles a lambda of Feed.load to a class
-// such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. Of the library it is the function alone.
-func sourceName(m resolve.Method, lambda bool) string {
-	if strings.HasPrefix(m.Class, "kotlinx.coroutines.") || strings.HasPrefix(m.Class, "kotlin.") {
-		name, _, _ := strings.Cut(m.Name, "$")
-		return name
-	}
-	if m.Name != "invokeSuspend" && !lambda {
-		return m.String()
-	}
-	dot := strings.LastIndexByte(m.Class, '.') + 1
-	parts := strings.Split(m.Class[dot:], "$")
-	for i, part := range parts {
-		if i > 0 && part != "" && (part[0] >= 'a' && part[0] <= 'z') && i+1 < len(parts) {
-			return fmt.Sprintf("%s%s.%s (lambda %s)", m.Class[:dot], strings.Join(parts[:i], "$"), part,
-				strings.Join(parts[i+1:], "$"))
-		}
-	}
-	return m.String()
-}

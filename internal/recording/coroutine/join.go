@@ -290,8 +290,8 @@ func (w *joining) waitForLaunched() {
 // nearEnd is which part of a suspension may lie between the end of a lambda and the resumption for which it is taken.
 const nearEnd = 20
 
-// launchedWait returns what waiting for a launched lambda was for: the call in it that took half of its time or more, or
-// itself.
+// launchedWait returns what waiting for a launched lambda was for: the call in it that took half of its time or more,
+// or itself.
 func (j *Joiner) launchedWait(c *Call) *Wait {
 	out := &Wait{Method: c.Method, Launched: true, Thread: c.Pieces[len(c.Pieces)-1].Thread}
 	most := int64(0)

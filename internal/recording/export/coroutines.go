@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxLanes     = 100     // tracks of coroutines at most
+	maxLanes     = 250     // tracks of coroutines at most
 	maxLaneCalls = 200_000 // asynchronous calls in them at most
 )
 
@@ -41,6 +41,17 @@ type openSlice struct {
 
 // text is what a time in which a call ran is called.
 func (s *laneSlice) text() string { return "on " + s.thread }
+
+// coroutine returns the number of what a slice shows: a function as elsewhere, a lambda by its name in the source.
+func (f *methods) coroutine(r *recording, s *laneSlice) int32 {
+	switch {
+	case s.thread != "":
+		return f.text(s.text())
+	case s.call.Lambda:
+		return f.text(r.Names.Method(s.call.Method).Source())
+	}
+	return f.of(r, s.call.Method, 0)
+}
 
 // facts say of a call what its slice does not show.
 func (s *laneSlice) facts(r *recording) []fact {
@@ -226,9 +237,8 @@ func (p *page) coroutines(of *recording) {
 		pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 		at := int64(0)
 		l.walk(func(s *laneSlice) {
-			method := p.methods.of(of, s.call.Method, 0)
+			method := p.methods.coroutine(of, s)
 			if s.thread != "" {
-				method = p.methods.text(s.text())
 				pt.stalls.add(at, s.begin, "waiting")
 				pt.stalls.add(s.begin, s.end, "running")
 				at = s.end
@@ -267,13 +277,12 @@ func (p *perfetto) coroutines(r *recording) {
 		l.walk(func(s *laneSlice) {
 			p.trackEvent(sliceBegin, track)
 			if s.thread != "" {
-				p.inner = text(p.inner, eventName, s.text())
-				p.inner = number(p.inner, eventCategory, categoryMethod)
+				p.inner = text(text(p.inner, eventName, s.text()), eventCategoryText, "coroutine")
 				p.emit(s.begin, nil)
 				return
 			}
-			method := p.methods.of(r, s.call.Method, 0)
-			p.inner = number(number(p.inner, eventNameIID, uint64(method)+1), eventCategory, categoryMethod)
+			method := p.methods.coroutine(r, s)
+			p.inner = text(number(p.inner, eventNameIID, uint64(method)+1), eventCategoryText, "coroutine")
 			p.annotate(s.facts(r))
 			p.emit(s.begin, p.intern())
 		}, func(s *laneSlice) {

@@ -54,6 +54,8 @@ const (
 	eventName       = 23
 	eventSourceIID  = 34
 
+	eventCategoryText = 22
+
 	annotationBool   = 2
 	annotationUint   = 3
 	annotationInt    = 4

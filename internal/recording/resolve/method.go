@@ -2,7 +2,9 @@ package resolve
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
@@ -48,6 +50,28 @@ func (m Method) Identity() string {
 		return m.Name
 	}
 	return m.Class + "." + m.Name
+}
+
+// Source returns the name that the source has for code of coroutines. Kotlin compiles a suspend lambda of Feed.load to
+// a class such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. A method of Kotlin's own library is its
+// name alone. All others are as [Method.String] writes them.
+func (m Method) Source() string {
+	switch {
+	case strings.HasPrefix(m.Class, "kotlinx.coroutines."), strings.HasPrefix(m.Class, "kotlin."):
+		name, _, _ := strings.Cut(m.Name, "$")
+		return name
+	case m.Name != "invokeSuspend":
+		return m.String()
+	}
+	dot := strings.LastIndexByte(m.Class, '.') + 1
+	parts := strings.Split(m.Class[dot:], "$")
+	for i, part := range parts {
+		if i > 0 && i+1 < len(parts) && part != "" && part[0] >= 'a' && part[0] <= 'z' {
+			return fmt.Sprintf("%s%s.%s (lambda %s)", m.Class[:dot], strings.Join(parts[:i], "$"), part,
+				strings.Join(parts[i+1:], "$"))
+		}
+	}
+	return m.String()
 }
 
 // Pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process

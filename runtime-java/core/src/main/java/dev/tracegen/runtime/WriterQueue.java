@@ -174,6 +174,25 @@ final class WriterQueue {
         return true;
     }
 
+    /**
+     * Hands over the CPU time of the recorder's other threads, -1 if it is not known. It is the last of all, so that
+     * the writer knows its own.
+     */
+    void cost(final long others) {
+        final long agent = Host.get().agentNanos();
+        if (agent < 0 || jobs.free() == 0) {
+            return;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                long own = options.platform.threadCpuNanos();
+                long recorder = Math.min(others, own) < 0 ? -1 : others + own;
+                out.times.cost(options.platform.processCpuNanos(), recorder, agent);
+            }
+        }, 0);
+    }
+
     /** Hands over what ran on a thread, for the end of the recording. */
     void messages(final ThreadTrace trace, final List<MessageRecord> all) {
         put(new Job() {

@@ -385,16 +385,22 @@ class MarksTest {
         Await.until("the threads are forgotten", () -> recorder.threads.all().size() == 1);
         Await.until("everything is written", () -> memory.used() == before);
         Await.stop(recorder);
-        long seen = 0;
+        // A thread may get its memory late: what it did before has no records, and no marks.
+        long[] made = new long[threads.length + 1];
         for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.COROUTINES)) {
-            c.uv();
+            int thread = (int) c.uv();
             c.uv();
             for (long n = c.uv(); n > 0; n--) {
                 c.sv();
-                seen += c.u8() == Marks.LOST ? c.uv() : c.uv() / 2;
+                made[thread] += c.u8() == Marks.LOST ? c.uv() : c.uv() / 2;
                 c.u32();
             }
         }
-        assertTrue(seen % 70 == 0 && seen > 0, seen + " marks of threads that are recorded");
+        int all = 0;
+        for (long n : made) {
+            assertTrue(n <= 70, n + " marks of a thread");
+            all += n == 70 ? 1 : 0;
+        }
+        assertTrue(all > 0, "no thread has all its marks, or a count of those that were lost");
     }
 }
