@@ -282,23 +282,23 @@ func (b *body) mentionsBlock(c *classfile.Code) bool {
 // checkPairs checks that the calls of one method belong together: all have the same ID, or that of the class's
 // continuations, and there is no exit call and no probe without an entry call. A probe may stand in front of the entry
 // call, in the arguments of super().
-func (b *stripper) checkPairs() {
-	entered := slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callEntry })
-	if !entered && slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callPost }) {
-		b.report(-1, ruleEntry, "an entry call in a method with probes", "none")
+func (s *stripper) checkPairs() {
+	entered := slices.ContainsFunc(s.calls, func(c call) bool { return c.kind == callEntry })
+	if !entered && slices.ContainsFunc(s.calls, func(c call) bool { return c.kind == callPost }) {
+		s.report(-1, ruleEntry, "an entry call in a method with probes", "none")
 	}
 	entered = false
 	var id int32
-	for _, c := range b.calls {
+	for _, c := range s.calls {
 		switch c.kind {
 		case callFocus:
 			continue
 		case callInstance:
-			if b.instances == 0 {
-				b.instances = c.id
+			if s.instances == 0 {
+				s.instances = c.id
 			}
-			if c.id != b.instances {
-				b.report(c.start, ruleID, fmt.Sprintf("the ID %d of other continuations", b.instances), fmt.Sprint(c.id))
+			if c.id != s.instances {
+				s.report(c.start, ruleID, fmt.Sprintf("the ID %d of other continuations", s.instances), fmt.Sprint(c.id))
 			}
 			continue
 		}
@@ -306,12 +306,12 @@ func (b *stripper) checkPairs() {
 			id = c.id
 		}
 		if c.id != id {
-			b.report(c.start, ruleID, fmt.Sprintf("the method's ID %d", id), fmt.Sprint(c.id))
+			s.report(c.start, ruleID, fmt.Sprintf("the method's ID %d", id), fmt.Sprint(c.id))
 		}
 		if c.kind == callEntry {
 			entered = true
 		} else if !entered && c.kind != callPost {
-			b.report(c.start, ruleEntry, "an entry before the first exit", "none")
+			s.report(c.start, ruleEntry, "an entry before the first exit", "none")
 			entered = true
 		}
 	}

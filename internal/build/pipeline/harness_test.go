@@ -154,7 +154,9 @@ func runtimeClass(name string, calls ...string) file {
 	return file{name + ".class", assembly.Class{Name: name, Methods: []assembly.Method{
 		void("i", "(I)V", calls), void("o", "(I)V", nil), void("at", "(Landroid/app/Activity;Z)V", nil),
 		void("posted", "(Ljava/lang/Object;Ljava/lang/Object;I)V", nil),
-		void("posted", "(Ljava/lang/Object;II)V", nil)}}.Bytes()}
+		void("posted", "(Ljava/lang/Object;II)V", nil), void("o", "(Ljava/lang/Object;I)V", nil),
+		void("continues", "(Ljava/lang/Object;I)V", nil), void("starts", "(Ljava/lang/Object;I)V", nil),
+		void("resumes", "(Ljava/lang/Object;I)V", nil)}}.Bytes()}
 }
 
 func mappingInfo() file {

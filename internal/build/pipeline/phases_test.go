@@ -112,6 +112,9 @@ func decided(t testing.TB, r *pipeline.Result) string {
 	return mappingText(t, r.Mapping) + strings.Join(lines, "\n")
 }
 
+// suspendDescriptor is that of a suspend function.
+const suspendDescriptor = "(Lkotlin/coroutines/Continuation;)Ljava/lang/Object;"
+
 // app is an app in several inputs that depend on each other in all the ways that make a difference.
 func app(t testing.TB, dir string) (inputs []string) {
 	t.Helper()
@@ -144,7 +147,9 @@ func app(t testing.TB, dir string) (inputs []string) {
 		of("a/Poster", "", assembly.Method{Access: static, Name: "f",
 			Descriptor: "(Landroid/os/Handler;Ljava/lang/Runnable;)V", Stack: 2, Locals: 2,
 			Code: "aload_0 | aload_1 | invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z | pop | return"}),
-		of("a/Base", "android/app/Activity", method("return")), of("a/View", "android/view/View", focus))
+		of("a/Base", "android/app/Activity", method("return")), of("a/View", "android/view/View", focus),
+		of("a/Feed", "", assembly.Method{Access: static, Name: "load", Descriptor: suspendDescriptor, Stack: 1, Locals: 1,
+			Code: "aload_0 | areturn"}))
 	jar("deep.jar", of("deep/D", "", method("return"), assembly.Method{Access: static, Name: "<clinit>",
 		Descriptor: "()V", Code: "return"}),
 		mappingInfo(), of("broken/B", "", assembly.Method{Access: static, Name: "g", Descriptor: "()I", Stack: 1,
@@ -168,7 +173,12 @@ func app(t testing.TB, dir string) (inputs []string) {
 	for _, f := range sampleClasses(t) {
 		write(t, filepath.Join(dir, "classes", filepath.FromSlash(f.name)), f.data)
 	}
-	return append(inputs, filepath.Join(dir, "classes"))
+	inputs = append(inputs, filepath.Join(dir, "classes"))
+	jar("state.jar", classFile(assembly.Class{Name: "a/Feed$load$1", Enclosing: "a/Feed.load" + suspendDescriptor,
+		Super: "kotlin/coroutines/jvm/internal/ContinuationImpl", Methods: []assembly.Method{{Access: public,
+			Name: "invokeSuspend", Descriptor: "(Ljava/lang/Object;)Ljava/lang/Object;", Stack: 1, Locals: 2,
+			Code: "aload_1 | areturn"}}}))
+	return inputs
 }
 
 func appConfig(inputs []string, out string) pipeline.Config {
@@ -210,6 +220,7 @@ func TestPhases(t *testing.T) {
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
 		{"posts", func(c *pipeline.Config) { c.Inject.Posts = true }},
+		{"coroutines", func(c *pipeline.Config) { c.Inject.Coroutines = true }},
 		{"base", func(c *pipeline.Config) { c.Base = base }},
 		{"compact", func(c *pipeline.Config) { c.Order = mapping.OrderCompact }},
 		{"no module", func(c *pipeline.Config) { c.AddRequires = "" }},
@@ -249,11 +260,27 @@ func TestPhases(t *testing.T) {
 			if oneStep.Introduced == 0 && row.name == "barred" {
 				t.Error("no class came out wrong")
 			}
+			reports := "a/Feed$load$1.invokeSuspend(Ljava/lang/Object;)Ljava/lang/Object; continuation"
+			if strings.Contains(want, reports) != one.Inject.Coroutines {
+				t.Errorf("with coroutines %v, decided\n%s", one.Inject.Coroutines, want)
+			}
+			before, err := os.ReadFile(stateOf(inputs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if one.Inject.Coroutines && wantFiles[filepath.Base(stateOf(inputs))] == string(before) {
+				t.Error("the class with the state of a function in another part is unchanged")
+			}
 			if oneStep.Mapping.Len() < 20 && row.name != "strict" {
 				t.Errorf("only %d methods in the mapping", oneStep.Mapping.Len())
 			}
 		})
 	}
+}
+
+// stateOf returns the input with the state of a suspend function.
+func stateOf(inputs []string) string {
+	return inputs[slices.IndexFunc(inputs, func(path string) bool { return filepath.Base(path) == "state.jar" })]
 }
 
 // byActivities blocks by a supertype that another part has.
