@@ -51,6 +51,12 @@ func NeedApps(t testing.TB) *Bench {
 	return need(t, basicNeeds, append(basic[:len(basic):len(basic)], apps...))
 }
 
+// NeedCounting is [Need] for a bench that counts instructions.
+func NeedCounting(t testing.TB) *Bench {
+	t.Helper()
+	return need(t, append(compilerNeeds, basicNeeds...), append(basic[:len(basic):len(basic)], counting...))
+}
+
 func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	t.Helper()
 	oracle.Require(t, check(needs))
@@ -207,6 +213,20 @@ func (b *Bench) Run(t testing.TB, p Program) Result {
 		t.Fatalf("%s: %v, %v\n%s%s", p.Main, err, ctx.Err(), stdout.String(), stderr.String())
 	}
 	return Result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// Count runs a program in the interpreter, and writes into the file counted how many calls there were of each method
+// that the file methods lists, and how many instructions one call executed at most, without those that only move a
+// result: as the agent of package steps does on HotSpot, in the same form. It needs [NeedCounting].
+func (b *Bench) Count(t testing.TB, methods, counted string, p Program) {
+	t.Helper()
+	p.ClassPath = append([]string{b.file("steps", "Steps.jar")}, p.ClassPath...)
+	p.Options = append(p.Options, "-Dsteps.lib="+b.file("steps", "libsteps.so"))
+	p.Args = append([]string{methods, counted, p.Main}, p.Args...)
+	p.Main = "Steps"
+	if r := b.Run(t, p); r.Exit != 0 {
+		t.Fatalf("%s: exit code %d\n%s%s", strings.Join(p.Args[2:], " "), r.Exit, r.Stdout, r.Stderr)
+	}
 }
 
 // Verdict is what ART's verifier decided about a class.

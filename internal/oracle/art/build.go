@@ -47,8 +47,8 @@ type step struct {
 	files []string
 }
 
-// basic are the steps of the bench, apps that of an app, compiling those of its compiler, ahead those of dex2oat, each
-// after those that it needs.
+// basic are the steps of the bench, apps that of an app, compiling those of its compiler, ahead those of dex2oat, and
+// counting those of [Bench.Count], each after those that it needs.
 var (
 	basic = []step{
 		{name: "packages", files: []string{"packages.sha256"}},
@@ -62,14 +62,19 @@ var (
 	}
 	// apps has what an app loads, beside basic.
 	apps      = []step{{name: "app", after: []string{"core", "framework"}, files: []string{"app.txt"}}}
+	source    = step{name: "artsource", after: []string{"packages"}}
 	compiling = []step{
-		{name: "artsource", after: []string{"packages"}},
+		source,
 		{name: "compiler", after: []string{"packages", "artsource"}, files: []string{"src/xz.cc"}},
 		{name: "compileall", after: []string{"packages", "artsource"}, files: []string{"src/compileall.cc"}},
 	}
 	ahead = []step{
 		{name: "dex2oat", after: []string{"packages", "artsource", "compiler"}, files: []string{"lz4"}},
 		{name: "image", after: []string{"natives", "core", "framework", "launcher", "compiler", "dex2oat"}},
+	}
+	counting = []step{
+		source,
+		{name: "steps", after: []string{"packages", "artsource", "core"}, files: []string{"src/steps.cc", "java/Steps.java"}},
 	}
 )
 

@@ -1,5 +1,6 @@
 // Package steps counts the bytecodes that calls of methods execute on HotSpot, by an agent in C that its interpreter
-// calls before each of them: what package filter says of bounded methods is held against it.
+// calls before each of them, and the instructions of DEX files in the interpreter of ART: what package filter says of
+// bounded methods is held against it.
 package steps
 
 import (
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/art"
 )
 
 //go:embed testdata/steps.c
@@ -65,7 +67,26 @@ func (a Agent) Run(t testing.TB, methods []string, args ...string) map[string]Co
 	if text, err := exec.CommandContext(t.Context(), a.jdk.Tool("java"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("java %s: %v\n%s", strings.Join(args, " "), err, text)
 	}
-	f, err := os.Open(out)
+	return read(t, out)
+}
+
+// RunART runs a program in the interpreter of ART, and returns what calls of the methods did, in instructions of DEX
+// files that do not only move a result. The bench is that of [art.NeedCounting].
+func RunART(t testing.TB, b *art.Bench, methods []string, p art.Program) map[string]Counted {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "methods"), filepath.Join(dir, "counted")
+	if err := os.WriteFile(in, []byte(strings.Join(methods, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.Count(t, in, out, p)
+	return read(t, out)
+}
+
+// read reads what was counted.
+func read(t testing.TB, file string) map[string]Counted {
+	t.Helper()
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

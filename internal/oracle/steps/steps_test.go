@@ -1,6 +1,8 @@
 package steps_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,16 +12,20 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/art"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/steps"
 )
 
 // bounded returns the methods of a program that are bounded, with their bounds.
-func bounded(t *testing.T, input string) (bounds map[string]int, methods []string) {
+func bounded(t *testing.T, paths ...string) (bounds map[string]int, methods []string) {
 	t.Helper()
-	r, err := pipeline.Run(t.Context(), pipeline.Config{Inputs: []pipeline.Input{{Path: input,
-		Output: filepath.Join(t.TempDir(), "out.jar")}}, RuntimeExternal: true, DryRun: true, Jobs: 1,
+	var inputs []pipeline.Input
+	for i, path := range paths {
+		inputs = append(inputs, pipeline.Input{Path: path, Output: filepath.Join(t.TempDir(), fmt.Sprint(i, ".jar"))})
+	}
+	r, err := pipeline.Run(t.Context(), pipeline.Config{Inputs: inputs, RuntimeExternal: true, DryRun: true, Jobs: 1,
 		Verify: pipeline.VerifyEquivalence, Filter: filter.New(filter.Options{})})
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +92,69 @@ func TestGeneratedPrograms(t *testing.T) {
 	t.Logf("measured: %d bounded methods, %d called, %d with bounds above 100", all, called, withCalls)
 	if called < 5*count || withCalls == 0 {
 		t.Errorf("%d of %d bounded methods were called in %d programs: the programs test little", called, all, count)
+	}
+}
+
+// TestGeneratedProgramsOnART runs generated programs on ART.
+//
+// Invariant: No call of a bounded method executes more instructions on ART than its bound.
+func TestGeneratedProgramsOnART(t *testing.T) {
+	nightly.Only(t, "art")
+	b, j := art.NeedCounting(t), oracle.NeedJDK(t, 17)
+	const count = 10
+	called := 0
+	for seed := range uint64(count) {
+		dir := t.TempDir()
+		file, classes := filepath.Join(dir, "Main.java"), filepath.Join(dir, "classes")
+		if err := os.WriteFile(file, []byte(source(seed)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		oracle.Javac(t, j, classes, nil, []string{"--release", "8"}, file)
+		bounds, methods := bounded(t, classes)
+		called += check(t, bounds, steps.RunART(t, b, methods, artProgram(t, b, classes, "Main")))
+	}
+	t.Logf("measured: %d bounded methods called", called)
+	if called < 5*count {
+		t.Errorf("%d bounded methods were called in %d programs: the programs test little", called, count)
+	}
+}
+
+// artProgram returns the program of a directory of classes and of jars.
+func artProgram(t *testing.T, b *art.Bench, classes, main string, jars ...string) art.Program {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(classes, func(path string, d fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".class" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dex := filepath.Join(t.TempDir(), "dex.jar")
+	b.D8(t, dex, append(files, jars...)...)
+	return art.Program{ClassPath: []string{dex}, Main: main}
+}
+
+// TestCorpusBoundedOnART runs a program that uses libraries of Android apps.
+//
+// Invariant: No call of a bounded method executes more instructions on ART than its bound.
+func TestCorpusBoundedOnART(t *testing.T) {
+	nightly.Only(t, "art")
+	b, j := art.NeedCounting(t), oracle.NeedJDK(t, 17)
+	var jars []string
+	for _, jar := range corpus.Need(t, "gson-2.11.0", "rxjava-3.1.10", "reactive-streams-1.0.4", "okio-jvm-3.9.0",
+		"kotlin-stdlib-2.2.20", "guava-33.4.8-jre") {
+		jars = append(jars, jar.Path)
+	}
+	classes := filepath.Join(t.TempDir(), "classes")
+	oracle.Javac(t, j, classes, jars, []string{"--release", "8"}, filepath.Join("testdata", "Uses.java"))
+	bounds, methods := bounded(t, append(jars, classes)...)
+	called := check(t, bounds, steps.RunART(t, b, methods, artProgram(t, b, classes, "Uses", jars...)))
+	t.Logf("measured: %d bounded methods, %d called", len(methods), called)
+	if called < 100 {
+		t.Errorf("%d bounded methods were called, want 100", called)
 	}
 }
 
