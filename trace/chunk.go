@@ -10,8 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*LetGo], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks],
-// [*Cost], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*LetGo], [*Coroutines], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors],
+// [*Machine], [*Stacks], [*Cost], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.
@@ -144,6 +144,8 @@ type Records struct {
 	// Overwritten is how many records before First are lost since the thread made them faster than they
 	// could be written.
 	Overwritten uint64
+	// Marks is how many marks of coroutines the thread had made by then, as [Coroutines.First] counts them.
+	Marks uint64
 	// List has the records, the oldest first.
 	List []Record
 }
@@ -390,7 +392,7 @@ type LeftOutMethod struct {
 }
 
 // LetGo says that methods that are off were let go, or have come back. From when a method is let go until it comes back
-// or is on again, its calls are not even counted.
+// or is on again, its calls are not even counted. Recordings have it since minor version 6.
 type LetGo struct {
 	// Nanos is when that was written, in [Clock.NanoTime].
 	Nanos int64
@@ -609,6 +611,7 @@ func (*Alive) chunk()       {}
 func (*Window) chunk()      {}
 func (*LeftOut) chunk()     {}
 func (*LetGo) chunk()       {}
+func (*Coroutines) chunk()  {}
 func (*Cost) chunk()        {}
 func (*Suspended) chunk()   {}
 func (*Late) chunk()        {}

@@ -550,7 +550,7 @@ func TestRecordLetsMethodsGo(t *testing.T) {
     }
     static boolean gone() throws Exception {
         Class<?> beat = Class.forName("dev.tracegen.runtime.AppMethodBeat");
-        java.lang.reflect.Field f = beat.getDeclaredField("letGo");
+        java.lang.reflect.Field f = beat.getDeclaredField("letGoExits");
         f.setAccessible(true);
         long[] bits = (long[]) f.get(null);
         if (bits == null) return true;

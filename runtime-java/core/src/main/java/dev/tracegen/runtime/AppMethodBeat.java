@@ -75,6 +75,9 @@ public final class AppMethodBeat {
      */
     static long[] letGo;
 
+    /** As {@link #letGo}, for {@link #o}. A method that stays visible has a bit here only: {@link FastPath#enter}. */
+    static long[] letGoExits;
+
     private AppMethodBeat() {
     }
 
@@ -127,7 +130,7 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
-        long[] bits = letGo;
+        long[] bits = letGoExits;
         if (bits != null) {
             int word = id >>> 6;
             if (word >= bits.length || (bits[word] & 1L << id) == 0) {
@@ -163,6 +166,66 @@ public final class AppMethodBeat {
         }
         try {
             FastPath.exit(ring, id);
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
+     * Records that a suspend function or lambda is about to exit, as {@link #o(int)} does, and whether it is suspended.
+     *
+     * @param result what it returns
+     */
+    public static void o(@Nullable Object result, int id) {
+        if (result instanceof Enum && mode >= 0) {
+            suspends((Enum<?>) result, id);
+        }
+        o(id);
+    }
+
+    private static void suspends(Enum<?> result, int id) {
+        try {
+            if (Marks.isSuspended(result)) {
+                Marks.put(Marks.SUSPENDS, null, id);
+            }
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
+     * Records that the innermost call, of a suspend function, makes the continuation by which it is resumed.
+     *
+     * @param id the ID of the function
+     */
+    public static void continues(@Nullable Object continuation, int id) {
+        mark(Marks.CONTINUES, continuation, id);
+    }
+
+    /**
+     * Records that a suspend lambda is made, which may be run later.
+     *
+     * @param id the ID of its {@code invokeSuspend}
+     */
+    public static void starts(@Nullable Object continuation, int id) {
+        mark(Marks.STARTS, continuation, id);
+    }
+
+    /**
+     * Records that the next call of a suspend function or lambda begins, or goes on, by a continuation.
+     *
+     * @param id the ID of the function, or of the lambda's {@code invokeSuspend}
+     */
+    public static void resumes(@Nullable Object continuation, int id) {
+        mark(Marks.RESUMES, continuation, id);
+    }
+
+    private static void mark(int kind, Object continuation, int id) {
+        if (mode < 0) {
+            return;
+        }
+        try {
+            Marks.put(kind, continuation, id);
         } catch (Throwable e) {
             // As in i.
         }

@@ -25,8 +25,16 @@ final class FastPath {
         this.bare = Ring.placeholder(mainThread);
     }
 
-    /** Records a call of i where methods may be let go. With record the JIT does not inline it. */
+    /**
+     * Records a call of i where methods may be let go. With record the JIT does not inline it. So a thread can be
+     * stopped for its stack at each return of this, and the stack shows the method, although it is let go.
+     */
     static void enter(int id) {
+        long[] bits = AppMethodBeat.letGoExits;
+        int word = id >>> 6;
+        if (bits != null && word < bits.length && (bits[word] & 1L << id) != 0) {
+            return;
+        }
         int m = AppMethodBeat.mode;
         if (m < 0) {
             return;
@@ -69,7 +77,9 @@ final class FastPath {
     static void entry(Ring ring, int id) {
         if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
             char[] gate = ring.gate;
-            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsEntry(ring, gate[id])) {
+            // A call for which a placeholder stands is counted in put, unless it is left out.
+            if (gate != null && id < gate.length && gate[id] != 0
+                    && (ring.rings != null || Gate.exceeds(ring, gate[id], 0)) && Gate.dropsEntry(ring, gate[id])) {
                 return;
             }
             if (ring.rings != null) {
@@ -84,7 +94,9 @@ final class FastPath {
     static void exit(Ring ring, int id) {
         if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
             char[] gate = ring.gate;
-            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsExit(ring, gate[id])) {
+            if (gate != null && id < gate.length && gate[id] != 0
+                    && (ring.rings != null || Gate.exceeds(ring, gate[id], Gate.OFF))
+                    && Gate.dropsExit(ring, gate[id])) {
                 return;
             }
             if (ring.rings != null) {
@@ -129,13 +141,7 @@ final class FastPath {
         }
         Ring ring = trace.ring();
         if (ring != null) {
-            Gate.Request request = gateRequest;
-            if (request != ring.applied) {
-                Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
-                if (trace == mainTrace) {
-                    update();
-                }
-            }
+            applyGate(trace, ring);
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
@@ -148,6 +154,17 @@ final class FastPath {
         } else if (trace.recorded() && recorder.recording()) {
             // Not because recording has been stopped meanwhile: then there is no ring either.
             trace.dropRecord();
+        }
+    }
+
+    /** Carries out the last request on the calling thread, if it has not. */
+    void applyGate(ThreadTrace trace, Ring ring) {
+        Gate.Request request = gateRequest;
+        if (request != ring.applied) {
+            Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
+            if (trace == mainTrace) {
+                update();
+            }
         }
     }
 

@@ -167,6 +167,7 @@ final class Gate {
         this.recorder = recorder;
         this.automatic = options.gate && options.everyRecord;
         AppMethodBeat.letGo = null;
+        AppMethodBeat.letGoExits = null;
         this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
         this.decidedNanos = options.platform.nanoTime();
         this.collectedNanos = decidedNanos;
@@ -238,6 +239,12 @@ final class Gate {
     private static int state(Request request, long[] states, int slot, int before) {
         int state = (int) states[slot];
         return request.reset[slot] > before && state != 0 ? OFF : state;
+    }
+
+    /** Reports whether the state of a method on a thread is a greater one. Below 0 is more than can be counted. */
+    static boolean exceeds(Ring ring, int slot, int state) {
+        long[] all = ring.states;
+        return slot < all.length && ((int) all[slot] > state || (int) all[slot] < 0);
     }
 
     /**

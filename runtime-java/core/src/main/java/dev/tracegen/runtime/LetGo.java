@@ -11,6 +11,11 @@ import java.util.Set;
  * nothing, and the JIT inlines it. After a time the method comes back for a moment, so that it is seen whether it still
  * floods. Used by the sampler only, as {@link Gate}.
  *
+ * <p><b>What takes time stays visible.</b> Once the JIT inlines a method and what it calls, no stack shows it, because
+ * a thread stops for one only where compiled code lets it. A reader looks for the methods that take the time. So if
+ * its threads spend a fifth of their time in a method, its entries call {@link FastPath#enter}, which returns at once.
+ * A thread can stop there.
+ *
  * <p><b>Why no call is recorded by half.</b> Threads see at different times that a method is let go or has come back,
  * and their calls of it are not counted in between. So a method goes through these states:
  * <ol>
@@ -53,8 +58,9 @@ final class LetGo {
 
     private static final long SECOND = 1000000000L;
 
-    /** For each method ID a bit: whether the method is let go. */
-    private final long[] bits = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
+    /** For each method ID a bit: whether the method is let go, and whether it is and need not stay visible. */
+    private final long[] gone = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
+    private final long[] invisible = new long[gone.length];
 
     private final Recorder recorder;
     private final RecorderOptions options;
@@ -84,8 +90,13 @@ final class LetGo {
             open += isOpen ? 1 : 0;
         }
 
+        /** Reports whether a method takes less than a share of the time of its threads. */
         private boolean takesLittle(int share) {
-            return share == 0 || observed >= LEAST_OBSERVED && (long) open * share < observed;
+            return share == 0 || (long) open * share < observed;
+        }
+
+        private boolean observed(int share) {
+            return share == 0 || observed >= LEAST_OBSERVED;
         }
 
         /** Reports whether the calls of the method say whether it is quiet. */
@@ -108,7 +119,8 @@ final class LetGo {
     LetGo(Recorder recorder, RecorderOptions options) {
         this.recorder = recorder;
         this.options = options;
-        AppMethodBeat.letGo = bits;
+        AppMethodBeat.letGoExits = gone;
+        AppMethodBeat.letGo = invisible;
     }
 
     /** Reports whether methods are to be looked at now. */
@@ -117,9 +129,7 @@ final class LetGo {
     }
 
     /**
-     * Moves methods to their next states. A method in which the threads that call it spend a fifth of their time stays:
-     * its calls are what a reader looks for. Once the JIT inlines it, no stack shows it, because a thread stops for one
-     * only where compiled code lets it.
+     * Moves methods to their next states.
      *
      * @param last the last request of the gate; null if there was none
      * @return whether another request is needed
@@ -138,7 +148,8 @@ final class LetGo {
             double calls = m.off() ? (double) (s.calls - s.callsBefore) * SECOND / elapsed : 0;
             s.callsBefore = s.calls;
             s.floods = calls >= EXTREME_CALLS ? LOOKS : calls >= options.letGoCalls ? s.floods + 1 : 0;
-            if (s.phase == COUNTED && s.floods >= LOOKS && s.takesLittle(options.letGoShare) && m.offRequest <= done) {
+            if (s.phase == COUNTED && s.floods >= LOOKS && s.observed(options.letGoShare)
+                    && m.offRequest <= done) {
                 open = open == null ? openCalls() : open;
                 if (!open.contains(m.id)) {
                     s.phase = LEAVING;
@@ -151,7 +162,9 @@ final class LetGo {
             } else if (s.phase == LEAVING && s.reset <= done) {
                 s.phase = GONE;
                 s.goneNanos = now;
-                mark(m.id, true);
+                mark(gone, m.id, true);
+                mark(invisible, m.id, s.takesLittle(options.letGoShare));
+                changes.add(m.id);
             } else if (s.phase == GONE && (!m.wanted() || now - s.goneNanos >= s.timesLonger * options.letGoNanos)) {
                 s.phase = RETURNING;
                 s.timesLonger = Math.min(MOST_TIMES_LONGER, 2 * s.timesLonger);
@@ -163,16 +176,17 @@ final class LetGo {
                 s.floods = 0;
                 s.observed = 0;
                 s.open = 0;
-                mark(m.id, false);
+                mark(gone, m.id, false);
+                mark(invisible, m.id, false);
+                changes.add(-m.id);
                 changed |= !m.wanted();
             }
         }
         return changed;
     }
 
-    private void mark(int id, boolean gone) {
-        bits[id >>> 6] = gone ? bits[id >>> 6] | 1L << id : bits[id >>> 6] & ~(1L << id);
-        changes.add(gone ? id : -id);
+    private static void mark(long[] bits, int id, boolean set) {
+        bits[id >>> 6] = set ? bits[id >>> 6] | 1L << id : bits[id >>> 6] & ~(1L << id);
     }
 
     /**

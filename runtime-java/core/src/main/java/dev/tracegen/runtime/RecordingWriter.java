@@ -40,9 +40,10 @@ final class RecordingWriter implements Closeable {
     static final int MACHINE = 22;
     static final int STACKS = 23;
     static final int LET_GO = 24;
-    static final int COST = 25;
+    static final int COROUTINES = 25;
+    static final int COST = 26;
 
-    private static final int MINOR = 5;
+    private static final int MINOR = 6;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;

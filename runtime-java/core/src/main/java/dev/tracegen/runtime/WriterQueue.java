@@ -120,6 +120,16 @@ final class WriterQueue {
         }, 4L * change.ids.length);
     }
 
+    /** Hands over marks of a thread, before the records that they are about. */
+    void coroutines(final ThreadTrace trace, final long[] marks) {
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.calls.coroutines(trace, marks);
+            }
+        }, 8L * marks.length);
+    }
+
     void window(final ThreadTrace trace, final Window.Closed window) {
         put(new Job() {
             @Override

@@ -1,15 +1,12 @@
 package dev.tracegen.runtime;
 
+import static dev.tracegen.runtime.RandomCallers.call;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,16 +31,6 @@ class GateTest {
     void stop() throws Exception {
         Recorder.setGate(new int[0], DIGEST);
         Await.stop(recorder);
-    }
-
-    private static void call(int... ids) {
-        for (int id : ids) {
-            if (id > 0) {
-                AppMethodBeat.i(id);
-            } else {
-                AppMethodBeat.o(-id);
-            }
-        }
     }
 
     /** Sets the list and waits until the main thread will carry it out at its next call. */
@@ -242,67 +229,16 @@ class GateTest {
     @Test
     void noChangeSplitsACall() throws Exception {
         start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
-        final int methods = 12;
-        Thread[] threads = new Thread[2];
-        final AtomicBoolean done = new AtomicBoolean();
-        for (int k = 0; k < threads.length; k++) {
-            final Random random = new Random(k);
-            threads[k] = new Thread() {
-                @Override
-                public void run() {
-                    int[] path = new int[30];
-                    int at = 0;
-                    for (int n = 0; !done.get() || at > 0; n++) {
-                        if (!done.get() && (at == 0 || at < path.length && random.nextBoolean())) {
-                            path[at] = 1 + random.nextInt(methods);
-                            call(path[at++]);
-                        } else if (at > 0) {
-                            call(-path[--at]);
-                        }
-                        if (n % 1000 == 0) {
-                            LockSupport.parkNanos(1000000L);
-                        }
-                    }
-                }
-            };
-            threads[k].start();
-        }
+        RandomCallers callers = new RandomCallers(12);
         Random random = new Random(9);
         for (int change = 0; change < 60; change++) {
-            int[] ids = new int[1 + random.nextInt(methods)];
-            for (int k = 0; k < ids.length; k++) {
-                ids[k] = 1 + random.nextInt(methods);
-            }
-            gate(ids);
+            gate(callers.someOf(random));
             platform.pass(500);
-            Await.until("the threads carry it out", () -> {
-                for (Thread t : threads) {
-                    Ring ring = recorder.threads.of(t).existingRing();
-                    if (ring == null || ring.applied != recorder.fastPath.gateRequest()) {
-                        return false;
-                    }
-                }
-                return true;
-            });
+            Await.until("the threads carry it out", () -> callers.follow(recorder));
         }
-        done.set(true);
-        threads[0].join();
-        threads[1].join();
+        callers.end();
         Await.stop(recorder);
-        for (int thread = 1; thread <= 2; thread++) {
-            List<String> open = new ArrayList<String>();
-            String all = WrittenChunks.records(file, thread);
-            assertFalse(all.contains("!"), "records were lost");
-            for (String r : all.split(" ")) {
-                if (r.startsWith("+")) {
-                    open.add(r.substring(1));
-                } else {
-                    assertTrue(open.size() > 0, "an exit too much");
-                    assertEquals(open.remove(open.size() - 1), r.substring(1));
-                }
-            }
-            assertEquals("[]", open.toString());
-        }
+        RandomCallers.assertWhole(file);
         assertTrue(WrittenChunks.of(file, RecordingWriter.GATE).size() > 10, "nothing was tested");
     }
 }

@@ -1,15 +1,13 @@
 package dev.tracegen.runtime;
 
+import static dev.tracegen.runtime.RandomCallers.call;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,18 +38,13 @@ class LetGoTest {
         Await.stop(recorder);
     }
 
-    private static void call(int... ids) {
-        for (int id : ids) {
-            if (id > 0) {
-                AppMethodBeat.i(id);
-            } else {
-                AppMethodBeat.o(-id);
-            }
-        }
+    private static boolean gone(int id) {
+        return (AppMethodBeat.letGoExits[id >>> 6] & 1L << id) != 0;
     }
 
-    private static boolean gone(int id) {
-        return (AppMethodBeat.letGo[id >>> 6] & 1L << id) != 0;
+    /** Reports whether the entries of a method that is let go are to be seen in stacks. */
+    private static boolean visible(int id) {
+        return gone(id) && (AppMethodBeat.letGo[id >>> 6] & 1L << id) == 0;
     }
 
     /** Lets the clock pass while a method is called, until it is let go or has come back. */
@@ -135,6 +128,30 @@ class LetGoTest {
         assertEquals("+1 +2 +3 -3 -2 +2 -2 -1", all);
     }
 
+    /** While the clock pauses, a call is looked at twice. It counts once, so that later exits find their entries. */
+    @Test
+    void aCallWhileTheClockPausesCountsOnce() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        letGo(2);
+        call(2);
+        awaitGone(2, false);
+        Recorder.setGate(new int[0], DIGEST);
+        Await.until("the method is on", () -> {
+            platform.pass(101);
+            platform.awaitCheck();
+            call(5, -5);
+            return (int) recorder.threads.main().existingRing().states[1] == 0;
+        });
+        Await.until("the clock pauses", () -> AppMethodBeat.fast.rings == null);
+        call(2);
+        Await.until("the clock goes on", () -> AppMethodBeat.fast.rings != null);
+        call(-2, -2, -1);
+        String all = recorded();
+        // Also those from before the method was off.
+        assertTrue(all.matches("\\+1( \\+2 -2| \\+5 -5)+ -1"), all);
+    }
+
     @Test
     void aMethodOfWhichARecordedCallIsOpenIsKept() throws Exception {
         start(new RecorderOptions());
@@ -167,73 +184,30 @@ class LetGoTest {
         RecorderOptions o = new RecorderOptions().threads(RecorderOptions.THREADS_ALL);
         o.letGoNanos = 100000000L;
         start(o);
-        final int methods = 12;
-        Thread[] threads = new Thread[2];
-        final AtomicBoolean done = new AtomicBoolean();
-        for (int k = 0; k < threads.length; k++) {
-            final Random random = new Random(k);
-            threads[k] = new Thread() {
-                @Override
-                public void run() {
-                    int[] path = new int[30];
-                    int at = 0;
-                    for (int n = 0; !done.get() || at > 0; n++) {
-                        if (!done.get() && (at == 0 || at < path.length && random.nextBoolean())) {
-                            path[at] = 1 + random.nextInt(methods);
-                            call(path[at++]);
-                        } else if (at > 0) {
-                            call(-path[--at]);
-                        }
-                        if (n % 1000 == 0) {
-                            LockSupport.parkNanos(1000000L);
-                        }
-                    }
-                }
-            };
-            threads[k].start();
-        }
+        RandomCallers callers = new RandomCallers(12);
         Random random = new Random(9);
         for (int change = 0; change < 200; change++) {
             if (change % 10 == 0) {
-                int[] ids = new int[1 + random.nextInt(methods)];
-                for (int k = 0; k < ids.length; k++) {
-                    ids[k] = 1 + random.nextInt(methods);
-                }
-                Recorder.setGate(ids, DIGEST);
+                Recorder.setGate(callers.someOf(random), DIGEST);
             }
             platform.pass(101);
             platform.awaitCheck();
             LockSupport.parkNanos(2000000L);
         }
-        done.set(true);
-        threads[0].join();
-        threads[1].join();
+        callers.end();
         Await.stop(recorder);
-        for (int thread = 1; thread <= 2; thread++) {
-            List<String> open = new ArrayList<String>();
-            String all = WrittenChunks.records(file, thread);
-            assertTrue(!all.contains("!"), "records were lost");
-            for (String r : all.split(" ")) {
-                if (r.startsWith("+")) {
-                    open.add(r.substring(1));
-                } else {
-                    assertTrue(open.size() > 0, "an exit too much");
-                    assertEquals(open.remove(open.size() - 1), r.substring(1));
-                }
-            }
-            assertEquals("[]", open.toString());
-        }
+        RandomCallers.assertWhole(file);
         assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
     }
 
-    /** Once it is inlined, no stack shows a method. So one that takes much time stays, whatever its calls cost. */
+    /** Once it is inlined, no stack shows a method. So the entries of one that takes much time stay calls. */
     @Test
-    void aMethodThatTakesMuchOfTheTimeStays() throws Exception {
+    void aMethodThatTakesMuchOfTheTimeStaysVisible() throws Exception {
         share = 5;
         start(new RecorderOptions());
         assertTrue(Recorder.setGate(new int[] {1, 2}, DIGEST));
         call(2);
-        for (int k = 0; k < 20 || !gone(1); k++) {
+        for (int k = 0; k < 20 || !gone(1) || !gone(2); k++) {
             // The method 2 is open whenever it is seen, and 1 never.
             for (int n = 0; n < 100; n++) {
                 call(1, -1, -2, 2);
@@ -241,6 +215,9 @@ class LetGoTest {
             platform.pass(101);
             platform.awaitCheck();
         }
-        assertFalse(gone(2));
+        assertTrue(visible(2));
+        assertFalse(visible(1));
+        awaitGone(2, false);
+        assertEquals(0, AppMethodBeat.letGo[0] & 1L << 2);
     }
 }
