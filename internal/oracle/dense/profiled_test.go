@@ -76,7 +76,7 @@ func TestCorpusProfile(t *testing.T) {
 // machine, it is known less well in which part of the time the threads had a processor.
 const standard = 200_000
 
-// priceError is how many times a recording may be off in what it says of its cost. The worst of eight programs was off
+// priceError is how many times a recording may be off in what it says of its cost. The worst of 13 programs was off
 // 1.4 times, and on a busy machine a program takes up to 1.3 times the CPU time of another run of it.
 const priceError = 1.9
 
