@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ type Order int
 
 const (
 	// OrderHash places a method by the hash of its key, so that builds without a common base mapping agree on nearly
-	// all IDs. It prefers short IDs.
+	// all IDs.
 	OrderHash Order = iota
 	// OrderCompact uses the lowest free IDs in sorted order, so that IDs take the fewest bytes in class files.
 	OrderCompact
@@ -130,10 +129,7 @@ func (t *methodTable) assign(o Options, m *Mapping) (living []assignment, ids []
 	for _, i := range fresh {
 		if o.Order == OrderHash {
 			buf = t.appendKey(buf[:0], int(living[i].method))
-			short, long := homes(buf)
-			if next = short; taken.has(short) {
-				next = long
-			}
+			next = home(buf)
 		}
 		next = taken.free(next)
 		living[i].id = next
@@ -165,20 +161,15 @@ func (s *idSet) free(id uint32) uint32 {
 	}
 }
 
-// shortID is the greatest ID that an instruction can hold by itself: sipush in class files, const/16 in dex files,
-// where a longer one takes 2 bytes more.
-const shortID = math.MaxInt16
-
-// homes returns the short ID of a method, and the ID at which the search for a free ID begins if that is taken: the
-// hash of the key, reduced as the package comment says.
-func homes(key []byte) (short, long uint32) {
+// home returns the ID at which the search for a free ID begins: the hash of the key, reduced as the package comment
+// says.
+func home(key []byte) uint32 {
 	sum := sha256.Sum256(key)
-	short = uint32(1 + binary.BigEndian.Uint64(sum[:])%shortID)
 	mod := uint64(0) // the products are below 1<<52
 	for i, weight := range digitWeights {
 		mod += uint64(binary.BigEndian.Uint32(sum[4*i:])) * weight
 	}
-	return short, uint32(1 + mod%Capacity)
+	return uint32(1 + mod%Capacity)
 }
 
 // digitWeights are the values of the 32-bit digits of a hash, the most significant first, modulo Capacity.

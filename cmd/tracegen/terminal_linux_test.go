@@ -111,8 +111,8 @@ func TestProgressIsErased(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	recording, err := tape.Make("meta mappingId=989b6f87d5dc67f2 slowMillis=700 records=all\nclock now=0\n" +
-		"thread index=0 name=main main=1\nrecords thread=0 first=0 list=\"+20498@0 -20498@800\"\nend\n")
+	recording, err := tape.Make("meta mappingId=e20ead05d5dd3e5e slowMillis=700 records=all\nclock now=0\n" +
+		"thread index=0 name=main main=1\nrecords thread=0 first=0 list=\"+133906@0 -133906@800\"\nend\n")
 	if err != nil {
 		t.Fatal(err)
 	}
