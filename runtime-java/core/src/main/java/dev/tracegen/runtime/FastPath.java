@@ -1,11 +1,16 @@
 package dev.tracegen.runtime;
 
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
 /**
  * Decides by the state of a recorder which calls of {@link AppMethodBeat} are recorded there, and records the others
  * that are to be recorded: those of other threads than the main one, and those of the main thread while its time is
  * exact or a gate must be applied.
  */
 final class FastPath {
+    private static final AtomicReferenceFieldUpdater<FastPath, Gate.Request> REQUEST =
+            AtomicReferenceFieldUpdater.newUpdater(FastPath.class, Gate.Request.class, "gateRequest");
+
     private final Recorder recorder;
     private final Thread mainThread;
     private final ThreadTrace mainTrace;
@@ -14,6 +19,8 @@ final class FastPath {
 
     /** As the placeholder, but without the gate: every call must come here. */
     private final Ring bare;
+
+    // Written by way of REQUEST. The R8 rules in META-INF/proguard keep the name.
     private volatile Gate.Request gateRequest;
 
     FastPath(Recorder recorder, ThreadTrace mainTrace, Ticker ticker) {
@@ -168,10 +175,18 @@ final class FastPath {
         }
     }
 
-    /** Publishes which methods are to be off. Each thread carries it out before its next record. */
-    void request(Gate.Request request) {
-        gateRequest = request;
+    /**
+     * Publishes which methods are to be off. Each thread carries it out before its next record.
+     *
+     * @param last the request that this one continues
+     * @return false if there is another one since: nothing was published
+     */
+    boolean request(Gate.Request last, Gate.Request request) {
+        if (!REQUEST.compareAndSet(this, last, request)) {
+            return false;
+        }
         update();
+        return true;
     }
 
     /** Returns the last request, null if there was none. */

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Switches methods off while the program runs, and on again. It finds the methods that flood the recorder by
- * {@link CallCounts}, and takes a list from outside, see {@link Recorder#setGate}. Except for the nested classes and
- * {@link #apply} it is used by the sampler only.
+ * {@link CallCounts}, takes over those that {@link Flood} has found, and takes a list from outside, see
+ * {@link Recorder#setGate}. Except for the nested classes and {@link #apply} it is used by the sampler only.
  *
  * <p><b>Why no call is recorded by half.</b> The sampler only publishes a {@link Request}. Each thread
  * carries it out itself, between two records, so there is no race between a change and the records of a thread. Each
@@ -44,11 +44,11 @@ final class Gate {
     private static final int MAX_SLOTS = 60000;
 
     /** How many records a second are too many, and how many remain after methods were switched off. */
-    private static final long TOO_MANY = 1000000;
-    private static final long ENOUGH = 300000;
+    static final long TOO_MANY = 1000000;
+    static final long ENOUGH = 300000;
 
     /** How long records are counted before methods are switched off. */
-    private static final long DECISION_NANOS = 200000000L;
+    static final long DECISION_NANOS = 200000000L;
 
     private static final long SECOND = 1000000000L;
 
@@ -59,7 +59,7 @@ final class Gate {
     private static final long QUIET_CALLS = 1000;
 
     /** Methods are switched off in this order: those whose calls take less than this, in nanoseconds. */
-    private static final long[] SHORT_CALLS = {2000, 20000, 100000};
+    static final long[] SHORT_CALLS = {2000, 20000, 100000};
 
     /** How many quiet seconds must pass before a method is switched on again. Doubled each time it was. */
     private static final int QUIET_SECONDS = 2;
@@ -73,6 +73,12 @@ final class Gate {
     private final LetGo letGo;
     private final CallCounts counts = new CallCounts();
     private char[] slots = new char[0];
+
+    /** Whether other threads may read the slots. */
+    private boolean shared;
+
+    /** The last request that was published or taken over; null if there was none. */
+    private Request known;
     private List<Method> methods = new ArrayList<Method>();
     private int[] outside;
     private boolean changed;
@@ -111,7 +117,7 @@ final class Gate {
         }
     }
 
-    /** Which methods are to be off. Immutable, except that a slot that is not used yet may get an ID. */
+    /** Which methods are to be off. Immutable. */
     static final class Request {
         final char[] slots;
         final boolean[] off;
@@ -127,6 +133,36 @@ final class Gate {
             this.ids = ids;
             this.number = number;
             this.reset = reset;
+        }
+
+        /**
+         * Returns a request that switches more methods off.
+         *
+         * @param last the request before, null if there was none
+         */
+        static Request off(Request last, int[] more) {
+            char[] slots = last == null ? new char[0] : last.slots;
+            int length = slots.length;
+            for (int id : more) {
+                length = Math.max(length, id + 1);
+            }
+            slots = Arrays.copyOf(slots, length);
+            int n = last == null ? 1 : last.off.length;
+            for (int id : more) {
+                if (slots[id] == 0 && n <= MAX_SLOTS) {
+                    slots[id] = (char) n++;
+                }
+            }
+            boolean[] off = last == null ? new boolean[n] : Arrays.copyOf(last.off, n);
+            int[] ids = last == null ? new int[n] : Arrays.copyOf(last.ids, n);
+            for (int id : more) {
+                if (slots[id] != 0) {
+                    off[slots[id]] = true;
+                    ids[slots[id]] = id;
+                }
+            }
+            return new Request(slots, off, ids, last == null ? 1 : last.number + 1,
+                    last == null ? new int[n] : Arrays.copyOf(last.reset, n));
         }
     }
 
@@ -328,6 +364,7 @@ final class Gate {
 
     /** Decides which methods are on and off, and publishes the decision. To be called often. */
     void decide(long now) {
+        takeOver(now);
         int[] list = fromOutside;
         if (list != outside) {
             outside = list;
@@ -349,18 +386,22 @@ final class Gate {
             switchOn(now - collectedNanos);
             collectedNanos = now;
         }
-        if (letGo != null && letGo.due(now)) {
-            collectAll();
-            changed |= letGo.look(methods, recorder.fastPath.gateRequest(), now);
-        }
         if (changed) {
             publish();
         }
     }
 
-    private void collectAll() {
-        for (ThreadTrace t : recorder.threads.all()) {
-            collect(t);
+    /** Decides which methods are let go. To be called when the records of all threads were handed over. */
+    void letGo(long now) {
+        if (letGo != null && letGo.due(now)) {
+            for (ThreadTrace t : recorder.threads.all()) {
+                observe(t);
+                collect(t);
+            }
+            changed |= letGo.look(methods, known, now);
+            if (changed) {
+                publish();
+            }
         }
     }
 
@@ -428,7 +469,7 @@ final class Gate {
     /** Reports whether a method is off on a thread that should be on. */
     private boolean isBehind(Ring ring) {
         long[] states = ring == null ? new long[0] : ring.states;
-        for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
+        for (int slot = 1; slot < states.length && slot <= numbered(); slot++) {
             if ((int) states[slot] != 0 && !methods.get(slot - 1).off()) {
                 return true;
             }
@@ -443,7 +484,7 @@ final class Gate {
         if (t.sampled.leftOut.length < states.length) {
             t.sampled.leftOut = Arrays.copyOf(t.sampled.leftOut, states.length);
         }
-        for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
+        for (int slot = 1; slot < states.length && slot <= numbered(); slot++) {
             int calls = (int) (states[slot] >>> 32);
             Method m = methods.get(slot - 1);
             long more = calls - t.sampled.leftOut[slot] & 0xFFFFFFFFL;
@@ -461,7 +502,7 @@ final class Gate {
         }
         long[] states = ring.states;
         int[] before = t.sampled.leftOut;
-        for (int slot = 1; slot < Math.min(states.length, before.length) && slot <= methods.size(); slot++) {
+        for (int slot = 1; slot < Math.min(states.length, before.length) && slot <= numbered(); slot++) {
             long state = states[slot];
             if ((int) (state >>> 32) != before[slot]) {
                 methods.get(slot - 1).letGo.observe((int) state > OFF);
@@ -495,21 +536,65 @@ final class Gate {
             return null;
         }
         if (id >= slots.length) {
-            // A thread that has the old array goes on with that until it carries the request out.
             slots = Arrays.copyOf(slots, Math.min(AppMethodBeat.METHOD_ID_DISPATCH, id + 1 + id / 4));
+            shared = false;
         }
         if (slots[id] == 0) {
             if (methods.size() == MAX_SLOTS) {
                 return null;
             }
+            slots = shared ? slots.clone() : slots;
+            shared = false;
             methods.add(new Method(id));
             slots[id] = (char) methods.size();
         }
         return methods.get(slots[id] - 1);
     }
 
-    private void publish() {
+    /** Returns how many methods have slots that are published: threads may have given the others away. */
+    private int numbered() {
+        return known == null ? 0 : known.off.length - 1;
+    }
+
+    /** Takes over the methods that threads have switched off by themselves. */
+    private void takeOver(long now) {
         Request last = recorder.fastPath.gateRequest();
+        if (last == known) {
+            return;
+        }
+        int numbered = numbered();
+        // The slots of these are taken if the thread was faster. No thread has seen them.
+        List<Method> own = new ArrayList<Method>(methods.subList(numbered, methods.size()));
+        methods.subList(numbered, methods.size()).clear();
+        slots = last.slots;
+        shared = true;
+        for (int slot = 1; slot < last.off.length; slot++) {
+            if (slot > numbered) {
+                methods.add(new Method(last.ids[slot]));
+            }
+            if (last.off[slot] && (slot > numbered || !known.off[slot])) {
+                Method m = methods.get(slot - 1);
+                m.flooding = true;
+                m.quietSeconds = 0;
+                m.offRequest = last.number;
+            }
+        }
+        known = last;
+        for (Method before : own) {
+            Method m = method(before.id);
+            if (m != null) {
+                m.flooding |= before.flooding;
+                m.outside |= before.outside;
+            }
+        }
+        // What was counted so far is the flood.
+        counts.clear();
+        records = 0;
+        decidedNanos = now;
+    }
+
+    private void publish() {
+        Request last = known;
         int number = last == null ? 1 : last.number + 1;
         boolean[] off = new boolean[methods.size() + 1];
         int[] ids = new int[off.length];
@@ -518,12 +603,20 @@ final class Gate {
             Method m = methods.get(k);
             off[k + 1] = m.off();
             ids[k + 1] = m.id;
-            reset[k + 1] = m.letGo.reset;
+            reset[k + 1] = m.letGo.asks ? number : m.letGo.reset;
             if (m.off() && (last == null || k + 1 >= last.off.length || !last.off[k + 1])) {
                 m.offRequest = number;
             }
         }
-        changed = false;
-        recorder.fastPath.request(new Request(slots, off, ids, number, reset));
+        Request next = new Request(slots, off, ids, number, reset);
+        shared = true;
+        // If a thread was faster, the next call of decide takes over what it has switched off, and publishes all.
+        if (recorder.fastPath.request(last, next)) {
+            known = next;
+            changed = false;
+            for (int k = 0; k < methods.size(); k++) {
+                methods.get(k).letGo.asked(reset[k + 1]);
+            }
+        }
     }
 }

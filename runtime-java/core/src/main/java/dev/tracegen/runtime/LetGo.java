@@ -81,7 +81,10 @@ final class LetGo {
         /** Calls that were left out and counted. */
         long calls;
 
-        /** The number of the last request that asked threads to take all open calls for ones that are left out. */
+        /** Whether the next request is to ask threads to take all open calls for ones that are left out. */
+        boolean asks;
+
+        /** The number of the last request that did. */
         int reset;
 
         /** Takes over whether the method is open on a thread that calls it. */
@@ -97,6 +100,12 @@ final class LetGo {
 
         private boolean observed(int share) {
             return share == 0 || observed >= LEAST_OBSERVED;
+        }
+
+        /** To be called when a request was published, with the number of the last one that asked threads. */
+        void asked(int number) {
+            asks = false;
+            reset = number;
         }
 
         /** Reports whether the calls of the method say whether it is quiet. */
@@ -141,6 +150,7 @@ final class LetGo {
             return false;
         }
         int done = carriedOut(last.number, now);
+        Gate.Method next = nextToReturn(methods, now);
         Set<Integer> open = null;
         boolean changed = false;
         for (Gate.Method m : methods) {
@@ -153,25 +163,25 @@ final class LetGo {
                 open = open == null ? openCalls() : open;
                 if (!open.contains(m.id)) {
                     s.phase = LEAVING;
-                    s.reset = last.number + 1;
+                    s.asks = true;
                     changed = true;
                 }
             } else if (s.phase == LEAVING && !m.wanted()) {
                 s.phase = COUNTED;
                 changed = true;
-            } else if (s.phase == LEAVING && s.reset <= done) {
+            } else if (s.phase == LEAVING && !s.asks && s.reset <= done) {
                 s.phase = GONE;
                 s.goneNanos = now;
                 mark(gone, m.id, true);
                 mark(invisible, m.id, s.takesLittle(options.letGoShare));
                 changes.add(m.id);
-            } else if (s.phase == GONE && (!m.wanted() || now - s.goneNanos >= s.timesLonger * options.letGoNanos)) {
+            } else if (s.phase == GONE && (!m.wanted() || m == next)) {
                 s.phase = RETURNING;
                 s.timesLonger = Math.min(MOST_TIMES_LONGER, 2 * s.timesLonger);
-                s.reset = last.number + 1;
+                s.asks = true;
                 changed = true;
-            } else if (s.phase == RETURNING) {
-                // The request that was published at the last look is carried out before each call that gets this far.
+            } else if (s.phase == RETURNING && !s.asks) {
+                // The request that was published since the last look is carried out before each call that gets this far.
                 s.phase = COUNTED;
                 s.floods = 0;
                 s.observed = 0;
@@ -183,6 +193,23 @@ final class LetGo {
             }
         }
         return changed;
+    }
+
+    /**
+     * Returns the method that is let go and has been due longest to come back; null if none is. One at each look: each
+     * floods while it is back.
+     */
+    private Gate.Method nextToReturn(List<Gate.Method> methods, long now) {
+        Gate.Method next = null;
+        long longest = -1;
+        for (Gate.Method m : methods) {
+            long late = now - m.letGo.goneNanos - m.letGo.timesLonger * options.letGoNanos;
+            if (m.letGo.phase == GONE && late > longest) {
+                next = m;
+                longest = late;
+            }
+        }
+        return next;
     }
 
     private static void mark(long[] bits, int id, boolean set) {

@@ -132,6 +132,9 @@ final class Ring {
     /** The last change of the gate on this thread; each refers to the one before. Written by the owner. */
     volatile Gate.Change lastChange;
 
+    /** What {@link Flood} notes of the calls; null for nothing. Used by the owner. */
+    Flood.Noted noted;
+
     /** What the rings of a recorder have in common; null for a placeholder. */
     final Rings rings;
 
@@ -315,11 +318,18 @@ final class Ring {
                 larger.put(record);
                 return false;
             }
+            Flood flood = rings.flood;
             if (!overwrite && !mayWrite(record)) {
+                if (flood != null) {
+                    flood.leftOut(this, record);
+                }
                 return false;
             }
             // A window may have been closed meanwhile.
             end = sequence();
+            if (flood != null) {
+                flood.put(this, segmentMask + 1);
+            }
         }
         show(end);
         // Last: a StackOverflowError above does no harm, because the next call repeats all.

@@ -41,6 +41,9 @@ final class Rings {
     /** A call that takes so many ticks is kept in a window. */
     volatile long longTicks = Long.MAX_VALUE;
 
+    /** Switches off what floods; null if nothing is to be. */
+    volatile Flood flood;
+
     final MemoryBudget memory;
 
     /** The greatest number of records in the ring of the main thread, and of another one. */
@@ -74,6 +77,7 @@ final class Rings {
         memory.resize(MemoryBudget.bytes(o));
         longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, o.slowMillis / 4) * 1000000L / o.tickNanos);
         overwrite = !o.everyRecord;
+        flood = recorder != null && o.gate && o.everyRecord ? new Flood(recorder) : null;
     }
 
     private static long bytes(int records) {

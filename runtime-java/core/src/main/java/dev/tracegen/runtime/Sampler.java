@@ -255,6 +255,7 @@ final class Sampler implements Runnable {
             }
         }
         gate.decide(platform.nanoTime());
+        gate.letGo(platform.nanoTime());
         if (out.hasRoom()) {
             writeLetGo();
         }

@@ -78,26 +78,30 @@ final class ThreadRegistry {
     ThreadTrace current(Thread thread) {
         RecorderOptions options = recorder.options();
         int threads = options.threads;
-        if (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread) {
+        if (threads == RecorderOptions.THREADS_MAIN) {
+            return null;
+        }
+        ThreadTrace trace = own.get();
+        if (trace != null) {
+            return trace;
+        }
+        if (thread instanceof RecorderThread) {
             return null;
         }
         if (threads == RecorderOptions.THREADS_ALL && !options.virtualThreads && VirtualThreads.contains(thread)) {
             countNotRecorded(thread.getId());
             return null;
         }
-        ThreadTrace trace = own.get();
-        if (trace == null) {
-            trace = traces.get(thread);
-            if (trace == null && threads == RecorderOptions.THREADS_CHOSEN) {
-                return null;
-            }
-            if (trace == null && !rings.takeThread()) {
-                recorder.dropped().add(Dropped.RECORDS, 1);
-                return null;
-            }
-            trace = trace == null ? create(thread) : trace;
-            own.set(trace);
+        trace = traces.get(thread);
+        if (trace == null && threads == RecorderOptions.THREADS_CHOSEN) {
+            return null;
         }
+        if (trace == null && !rings.takeThread()) {
+            recorder.dropped().add(Dropped.RECORDS, 1);
+            return null;
+        }
+        trace = trace == null ? create(thread) : trace;
+        own.set(trace);
         return trace;
     }
 

@@ -191,6 +191,45 @@ class GateTest {
         assertEquals(1001, leftOut());
     }
 
+    /** The sampler decides after 200 ms of the clock. The threads do not wait for it. */
+    @Test
+    void aThreadSwitchesOffWhatItFloodsWith() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        flood((int) Flood.LOOK_RECORDS / 2);
+        assertEquals(null, recorder.fastPath.gateRequest());
+        platform.pass(50);
+        flood((int) Flood.LOOK_RECORDS / 2);
+        for (int k = 0; k < 1000 && recorder.fastPath.gateRequest() == null; k++) {
+            // Each call takes 10 ns.
+            flood(100);
+            platform.nanos.addAndGet(1000);
+        }
+        call(2, -2, 3, -3);
+        flood(1000);
+        // The sampler takes it over, and switches off more.
+        gate(3);
+        call(3, -3, 2, -2, -1);
+        assertTrue(recorded().endsWith("-2 +3 -3 -1"));
+        assertTrue(changes().matches("[0-9]+:2=1 [0-9]+:3=1"), changes());
+        long leftOut = leftOut();
+        assertTrue(leftOut >= 1003 && leftOut <= 1103, leftOut + " calls");
+    }
+
+    /** Methods whose calls take longer are left to the sampler, which knows the calls inside of them. */
+    @Test
+    void aThreadSwitchesOffNoLongCalls() throws Exception {
+        start(new RecorderOptions());
+        flood((int) Flood.LOOK_RECORDS / 2);
+        platform.pass(50);
+        flood((int) Flood.LOOK_RECORDS / 2);
+        for (int k = 0; k < 1000; k++) {
+            flood(10);
+            platform.nanos.addAndGet(25000);
+        }
+        assertEquals(null, recorder.fastPath.gateRequest());
+    }
+
     private void awaitDrained() throws Exception {
         Ring ring = recorder.threads.main().existingRing();
         Await.until("all records are handed over", () -> ring.sequence() == ring.copied());
@@ -233,6 +272,9 @@ class GateTest {
         Random random = new Random(9);
         for (int change = 0; change < 60; change++) {
             gate(callers.someOf(random));
+            // As a thread does it that floods, at any moment of the sampler.
+            Gate.Request last = recorder.fastPath.gateRequest();
+            recorder.fastPath.request(last, Gate.Request.off(last, callers.someOf(random)));
             platform.pass(500);
             Await.until("the threads carry it out", () -> callers.follow(recorder));
         }

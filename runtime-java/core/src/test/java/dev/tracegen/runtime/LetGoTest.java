@@ -191,6 +191,11 @@ class LetGoTest {
                 Recorder.setGate(callers.someOf(random), DIGEST);
             }
             platform.pass(101);
+            // As a thread does it that floods, at any moment of the sampler.
+            Gate.Request last = recorder.fastPath.gateRequest();
+            if (change % 3 == 0) {
+                recorder.fastPath.request(last, Gate.Request.off(last, new int[] {1 + random.nextInt(12)}));
+            }
             platform.awaitCheck();
             LockSupport.parkNanos(2000000L);
         }
@@ -198,6 +203,28 @@ class LetGoTest {
         Await.stop(recorder);
         RandomCallers.assertWhole(file);
         assertTrue(changes().split(" ").length > 20, "nothing was tested: " + changes());
+    }
+
+    /** Each floods while it is back, so they come back one by one. */
+    @Test
+    void methodsComeBackOneByOne() throws Exception {
+        start(new RecorderOptions());
+        assertTrue(Recorder.setGate(new int[] {2, 3}, DIGEST));
+        Await.until("both are let go", () -> {
+            call(2, -2, 3, -3);
+            platform.pass(101);
+            platform.awaitCheck();
+            return gone(2) && gone(3);
+        });
+        platform.pass(10000);
+        Await.until("one is back", () -> {
+            call(2, -2, 3, -3);
+            platform.pass(101);
+            platform.awaitCheck();
+            return !gone(2) || !gone(3);
+        });
+        assertTrue(gone(2) || gone(3));
+        awaitGone(gone(2) ? 2 : 3, false);
     }
 
     /** Once it is inlined, no stack shows a method. So the entries of one that takes much time stay calls. */
