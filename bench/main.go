@@ -6,8 +6,7 @@
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page and README's table of a run, once more
 //	go run ./bench warm                        builds with --cache after small changes
-//	go run ./bench dense                       what recording costs in programs of very many calls
-//	go run ./bench truth                       what recordings say about these programs, and JFR beside it
+//	go run ./bench truth                       programs of very many calls: what recording costs and says, beside JFR
 //	go run ./bench libraries                   what the lists about libraries decide, beside a recording
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
@@ -71,8 +70,6 @@ func dispatch(ctx context.Context, args []string) error {
 			return floorMain(rest)
 		case warmCommand:
 			return warmMain(ctx, rest)
-		case denseCommand:
-			return denseMain(ctx, rest)
 		case truthCommand:
 			return truthMain(ctx, rest)
 		case scopeCommand:

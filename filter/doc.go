@@ -17,7 +17,7 @@
 // generated, bridge, synthetic-accessor, inline-template, profile, trivial, unknown-attribute, library. First come the
 // reasons that no option can change, then the user's choices, then methods that are not worth measuring, and then
 // methods that could not be measured. Behind all of them come methods that only the scope leaves out: their number is
-// what it costs. Only a method that would be traced otherwise is bounded.
+// what it costs. Only a method that would be traced otherwise is continuation or bounded.
 //
 // A rule with allow cancels earlier rules with block and does nothing else: a trivial getter that a rule allows is
 // still skipped as trivial, and one whose level in a profile is none as profile. Code that cannot be decoded is

@@ -320,8 +320,8 @@ func TestTrivialModeNames(t *testing.T) {
 
 // TestReasons compares the reasons with the names that are documented. Programs read them in reports.
 func TestReasons(t *testing.T) {
-	const contract = `blocked profile trivial bounded bridge synthetic-accessor inline-template runtime generated
-		library too-large pool-full jit-limit unknown-attribute already-instrumented unverifiable malformed
+	const contract = `blocked profile trivial bounded bridge synthetic-accessor inline-template continuation runtime
+		generated library too-large pool-full jit-limit unknown-attribute already-instrumented unverifiable malformed
 		unsupported-version no-entry module-info duplicate-class`
 	var names []string
 	for _, r := range Reasons() {

@@ -50,6 +50,15 @@ const (
 	cannotStall = "of a library: no loop, no lock, no call that waits, loads or parses, and the program does not call it"
 )
 
+// maxEntry is the greatest number of instructions of a method of a library that is not traced although the program
+// calls it, as it cannot stall. R8 and ART inline such a method, but for the calls of the runtime; what it calls is
+// traced if that can stall.
+const maxEntry = 10
+
+// smallEntry is the detail of the reason library of such a method.
+var smallEntry = fmt.Sprintf("of a library: no loop, no lock, no call that waits, loads or parses, and at most %d "+
+	"instructions", maxEntry)
+
 // lists decide about the methods of libraries.
 type lists struct {
 	scope     Scope
@@ -61,6 +70,7 @@ type lists struct {
 // listRow is a line of one of the lists.
 type listRow struct {
 	pattern pattern
+	not     bool   // what it matches does not wait, whatever later lines match
 	detail  string // of the reason library: the pattern and why
 }
 
@@ -78,16 +88,17 @@ func newLists(o Options) *lists {
 	return p
 }
 
-// parseList reads lines of a pattern, a tab and a reason. Lines that begin with # are comments. The lists are a part
-// of the program, and TestLists reads them: a line that cannot be read matches nothing.
+// parseList reads lines of a pattern, which may have a ! before it, a tab and a reason. Lines that begin with # are
+// comments. The lists are a part of the program, and TestLists reads them: a line that cannot be read matches nothing.
 func parseList(text string) (rows []listRow) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		written, reason, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		written, not := strings.CutPrefix(written, "!")
 		if p, err := parsePattern(written); err == nil {
-			rows = append(rows, listRow{p, "of the family " + written + ": " + reason})
+			rows = append(rows, listRow{p, not, "of the family " + written + ": " + reason})
 		}
 	}
 	return rows
@@ -131,7 +142,7 @@ func (p *lists) waitsIn(class, name, descriptor string) bool {
 	for i, rows := 0, p.waits[packageName(class)]; i < len(rows); i++ {
 		of := &rows[i].pattern
 		if of.class.match(class) && (of.method == nil || of.method.match(name, descriptor)) {
-			return true
+			return !rows[i].not
 		}
 	}
 	return false
@@ -169,7 +180,21 @@ func (cf *ClassFilter) libraryDetail(m *classfile.Member, c *classfile.Code) (st
 	if can || err != nil {
 		return "", err
 	}
+	if isSmall(c) {
+		return smallEntry, nil
+	}
 	return cannotStall, nil
+}
+
+// isSmall reports whether code that can be decoded has at most maxEntry instructions.
+func isSmall(c *classfile.Code) bool {
+	n := 0
+	for range code.Instructions(c.Bytecode) {
+		if n++; n > maxEntry {
+			return false
+		}
+	}
+	return true
 }
 
 // canStall reports whether a method can take long by itself, whatever the traced methods take that it calls: it has a

@@ -26,8 +26,11 @@ func ofLibrary(t *testing.T, scope Scope, c assembly.Class, rules ...Rule) Decis
 	return forClass.Decide(m, code)
 }
 
+// elevenNops makes a method larger than one that is never traced because it cannot stall.
+const elevenNops = "nop | nop | nop | nop | nop | nop | nop | nop | nop | nop | nop | "
+
 // TestCanStall checks which methods of a library can take long by themselves. The others are traced only if the program
-// calls them.
+// calls them, and they are not small.
 func TestCanStall(t *testing.T) {
 	const static = classfile.AccStatic
 	for _, row := range []struct {
@@ -49,6 +52,15 @@ func TestCanStall(t *testing.T) {
 		{"reads", static, "aconst_null | invokevirtual java/io/InputStream.read()I | pop | return", true},
 		{"fails to read", static, "new java/io/IOException | dup | invokespecial java/io/IOException.<init>()V | athrow",
 			false},
+		{"makes a path", static,
+			`new java/io/File | dup | ldc "x" | invokespecial java/io/File.<init>(Ljava/lang/String;)V | return`, false},
+		{"makes a path and looks for it", static,
+			`new java/io/File | dup | ldc "x" | invokespecial java/io/File.<init>(Ljava/lang/String;)V |
+			invokevirtual java/io/File.exists()Z | pop | return`, true},
+		{"takes a lock", static,
+			"aconst_null | invokevirtual java/util/concurrent/locks/ReentrantLock.lock()V | return", true},
+		{"returns a lock", static,
+			"aconst_null | invokevirtual java/util/concurrent/locks/ReentrantLock.unlock()V | return", false},
 		{"waits", static, "aconst_null | invokevirtual java/lang/Object.wait()V | return", true},
 		{"notifies", static, "aconst_null | invokevirtual java/lang/Object.notify()V | return", false},
 		{"loads", static, `ldc "x" | invokestatic java/lang/Class.forName(Ljava/lang/String;)Ljava/lang/Class; | areturn`,
@@ -61,7 +73,7 @@ func TestCanStall(t *testing.T) {
 		c := assembly.Class{Name: "lib/A", Methods: []assembly.Method{
 			{Access: static | classfile.AccNative, Name: "native", Descriptor: "()V"},
 			{Access: classfile.AccAbstract, Name: "abstract", Descriptor: "()V"},
-			{Access: row.access, Name: "m", Descriptor: "()V", Stack: 4, Locals: 1, Code: row.code},
+			{Access: row.access, Name: "m", Descriptor: "()V", Stack: 4, Locals: 1, Code: elevenNops + row.code},
 		}}
 		d := ofLibrary(t, ScopeOwnAndLibraries, c)
 		if stalls := d == (Decision{}); stalls != row.stalls {
@@ -69,6 +81,11 @@ func TestCanStall(t *testing.T) {
 		}
 		if !row.stalls && !d.Pending.OnCall() {
 			t.Errorf("%s: does not depend on whether the program calls it: %+v", row.name, d)
+		}
+		c.Methods[2].Code = row.code
+		if d := ofLibrary(t, ScopeOwnAndLibraries, c); row.stalls != (d == Decision{}) ||
+			!row.stalls && (d.Reason != ReasonLibrary || !strings.Contains(d.Detail, "at most 10 instructions")) {
+			t.Errorf("%s, small: %+v, want traced: %v", row.name, d, row.stalls)
 		}
 		c.Name = "kotlin/collections/A"
 		if d := ofLibrary(t, ScopeOwnAndLibraries, c); d.Reason != ReasonLibrary {
@@ -80,7 +97,8 @@ func TestCanStall(t *testing.T) {
 // TestScopes checks what scopes, rules and the calls of the program decide about a method of a library that waits, and
 // about one that does not.
 func TestScopes(t *testing.T) {
-	const waits, idle = "lconst_1 | invokestatic java/lang/Thread.sleep(J)V | return", "invokestatic x/X.x()V | return"
+	const waits, idle = "lconst_1 | invokestatic java/lang/Thread.sleep(J)V | return",
+		elevenNops + "invokestatic x/X.x()V | return"
 	rule := func(allow bool, pattern string) Rule {
 		r, err := ParseRule(allow, pattern, Position{File: "t", Line: 1})
 		if err != nil {
@@ -109,6 +127,7 @@ func TestScopes(t *testing.T) {
 		{"waits", ScopeOwnAndLibraries, "lib/A", waits, nil, false, ""},
 		{"idle", ScopeOwnAndLibraries, "lib/A", idle, nil, false, ReasonLibrary},
 		{"idle, called", ScopeOwnAndLibraries, "lib/A", idle, nil, true, ""},
+		{"small, called", ScopeOwnAndLibraries, "lib/A", "invokestatic x/X.x()V | return", nil, true, ReasonLibrary},
 		{"family, called", ScopeOwnAndLibraries, "kotlin/collections/A", waits, nil, true, ReasonLibrary},
 		{"allowed", ScopeOwn, "lib/A", idle, []Rule{rule(true, "lib.A#m")}, false, ""},
 		{"allowed class", ScopeOwn, "lib/A", idle, []Rule{rule(true, "lib.A")}, false, ""},

@@ -15,7 +15,11 @@ func TestLists(t *testing.T) {
 				continue
 			}
 			pattern, reason, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			pattern, not := strings.CutPrefix(pattern, "!")
 			p, err := parsePattern(pattern)
+			if not && (name != "waits.tsv" || p.method == nil) {
+				t.Errorf("%s: %q: only single methods of waits.tsv do not wait", name, line)
+			}
 			if err != nil || !ok || strings.TrimSpace(reason) == "" || seen[pattern] {
 				t.Errorf("%s: %q: no pattern, no reason, or there twice: %v", name, line, err)
 			}

@@ -59,7 +59,7 @@ func (cf *ClassFilter) lastMatchingRule(m *classfile.Member) (int32, Pending) {
 	cf.undecided = cf.undecided[:0]
 	for i := range cf.open {
 		o := &cf.open[i]
-		if !strings.HasPrefix(m.Name, o.head) || !cf.matches(o, m) {
+		if !cf.matches(o, m) {
 			continue
 		}
 		if o.certain {
@@ -73,8 +73,11 @@ func (cf *ClassFilter) lastMatchingRule(m *classfile.Member) (int32, Pending) {
 // matches reports whether a rule matches a method, whatever the supertypes of the class are.
 func (cf *ClassFilter) matches(o *openRule, m *classfile.Member) bool {
 	r := &cf.filter.rules[o.rule]
-	if r.pattern.method != nil && !r.pattern.method.match(m.Name, m.Descriptor) {
-		return false
+	if p := r.pattern.method; p != nil {
+		compiled := strings.HasPrefix(m.Name, o.head) && p.match(m.Name, m.Descriptor)
+		if !compiled && !p.matchSource(cf.name, m.Name) {
+			return false
+		}
 	}
 	k := r.conditions
 	return k == nil || o.annotated || cf.filter.hasAnnotation(k.annotation, cf.class, m.Attributes)

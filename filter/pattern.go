@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/glob"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // spanning is the segment that matches any number of packages.
@@ -198,4 +199,14 @@ func (p *classPattern) match(name string) bool {
 // match reports whether the pattern matches a method.
 func (m *methodPattern) match(name, descriptor string) bool {
 	return glob.Match(m.name, name, '/') && (m.descriptor == "" || glob.Match(m.descriptor, descriptor, '/'))
+}
+
+// matchSource reports whether the pattern names, without a descriptor, the function that the compiler has made a method
+// of: a lambda of the function, or the function itself under another name.
+func (m *methodPattern) matchSource(class, name string) bool {
+	if m.descriptor != "" {
+		return false
+	}
+	s, ok := mapping.SourceOf(mapping.Identity{Class: class, Name: name})
+	return ok && glob.Match(m.name, s.Name, '/')
 }

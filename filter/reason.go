@@ -23,6 +23,9 @@ const (
 	ReasonSyntheticAccessor Reason = "synthetic-accessor"
 	// ReasonInlineTemplate: a Kotlin …$$forInline method, which only the compiler reads.
 	ReasonInlineTemplate Reason = "inline-template"
+	// ReasonContinuation: the method only makes or resumes what a suspend function or lambda of Kotlin keeps of a call,
+	// and the calls of the function or lambda show that. Found by package plan.
+	ReasonContinuation Reason = "continuation"
 	// ReasonRuntime: the runtime itself executes the method. Classes outside of the runtime's packages that the
 	// runtime calls are found by package pipeline.
 	ReasonRuntime Reason = "runtime"
@@ -60,9 +63,9 @@ const (
 func Reasons() []Reason {
 	return []Reason{
 		ReasonBlocked, ReasonProfile, ReasonTrivial, ReasonBounded, ReasonBridge, ReasonSyntheticAccessor,
-		ReasonInlineTemplate, ReasonRuntime, ReasonGenerated, ReasonLibrary, ReasonTooLarge, ReasonPoolFull, ReasonJITLimit,
-		ReasonUnknownAttribute, ReasonAlreadyInstrumented, ReasonUnverifiable, ReasonMalformed,
-		ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo, ReasonDuplicateClass,
+		ReasonInlineTemplate, ReasonContinuation, ReasonRuntime, ReasonGenerated, ReasonLibrary, ReasonTooLarge,
+		ReasonPoolFull, ReasonJITLimit, ReasonUnknownAttribute, ReasonAlreadyInstrumented, ReasonUnverifiable,
+		ReasonMalformed, ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo, ReasonDuplicateClass,
 	}
 }
 

@@ -146,6 +146,39 @@ func TestMethodPatterns(t *testing.T) {
 	}
 }
 
+// TestSourceNames compares patterns with what a compiler has made of a function.
+func TestSourceNames(t *testing.T) {
+	f := New(Options{Rules: parseRules(t, "-a.Feed#load")})
+	described := New(Options{Rules: parseRules(t, "-a.Feed#load(I)")})
+	for _, test := range []struct {
+		class, method string
+		want          int32
+	}{
+		{"a/Feed", "load", 0},
+		{"a/Feed", "load$default", 0},
+		{"a/Feed", "load-a1B2c3D", 0},
+		{"a/Feed", "lambda$load$0", 0},
+		{"a/Feed$load$1", "invokeSuspend", 0},
+		{"a/Feed$load$1$2", "invoke", 0},
+		{"a/Feed$Companion$load$1", "invoke", 0},
+		{"a/Feed$other$1", "invoke", -1},
+		{"a/Feed", "lambda$loaded$0", -1},
+		{"b/Feed$load$1", "invoke", -1},
+	} {
+		if got := lastRule(f, test.class, test.method, "(J)V"); got != test.want {
+			t.Errorf("%s.%s: got rule %d, want %d", test.class, test.method, got, test.want)
+		}
+		if got := lastRule(described, test.class, test.method, "(J)V"); got != -1 {
+			t.Errorf("%s.%s matches a pattern with other parameters", test.class, test.method)
+		}
+	}
+	u := f.Unmatched()
+	u.Class("a/Feed$load$1", func(i int) (name, descriptor string, ok bool) { return "invoke", "()V", i == 0 })
+	if rest := u.Rules(); len(rest) != 0 {
+		t.Errorf("%v is said to match nothing", rest)
+	}
+}
+
 func TestFaultyPatterns(t *testing.T) {
 	cases := []struct{ pattern, want string }{
 		{"", "the pattern is empty"},

@@ -42,17 +42,17 @@ func (u *Unmatched) Class(name string, method func(i int) (name, descriptor stri
 	for i := range u.rest {
 		r := &u.rest[i]
 		ofClass := r.pattern.class.match(name)
-		if !ofClass || u.filter.r8 == nil && r.pattern.method != nil && !r.pattern.method.matchAny(method) {
+		if !ofClass || u.filter.r8 == nil && r.pattern.method != nil && !r.pattern.method.matchAny(name, method) {
 			rest = append(rest, *r)
 		}
 	}
 	u.rest = rest
 }
 
-func (m *methodPattern) matchAny(method func(i int) (name, descriptor string, ok bool)) bool {
+func (m *methodPattern) matchAny(class string, method func(i int) (name, descriptor string, ok bool)) bool {
 	for i := 0; ; i++ {
 		name, descriptor, ok := method(i)
-		if !ok || m.match(name, descriptor) {
+		if !ok || m.match(name, descriptor) || m.matchSource(class, name) {
 			return ok
 		}
 	}

@@ -30,12 +30,13 @@ const fixedConstants = 32
 // the reach of branches, the number of constants, and the length of the notes for strip. FitsWithoutTrial computes
 // an upper bound of each, and returns true if all of them are below their limits. What remains are refusals for
 // another reason, such as malformed code, which Rewrite reports as well. The bounds are rough, but cheap to
-// compute: they need no decoding, and most classes are far below the limits.
+// compute: they need no decoding, and most classes are far below the limits. Of a continuation class, bodies also has
+// the methods that report its instances.
 func (in *Injector) FitsWithoutTrial(c *classfile.Class, bodies []classfile.Code) bool {
 	notes := len(notesPrefix)
 	for i := range bodies {
 		b := &bodies[i]
-		most := grown(b.Bytecode, in.options.Posts)
+		most := grown(b.Bytecode, in.options)
 		crossesLimit := len(b.Bytecode) <= hugeMethodLimit && most > hugeMethodLimit
 		if most > shortBranches || in.options.KeepCompilable && crossesLimit {
 			return false
@@ -54,8 +55,11 @@ func (in *Injector) FitsWithoutTrial(c *classfile.Class, bodies []classfile.Code
 // returns, athrows, invokespecials (of a constructor), switches (by padding), and with posts the calls that may have
 // probes. It counts the bytes that have the value of such an opcode, of which there are at least as many as
 // instructions.
-func grown(bytecode []byte, posts bool) int {
-	const most = widestCall + 3 // 3 for the padding of a switch; a probe is no longer than this
+func grown(bytecode []byte, o Options) int {
+	most := widestCall + 3 // 3 for the padding of a switch; a probe is no longer than this, nor an exit with the result
+	if o.Coroutines {
+		most += widestReport // behind the call of a constructor, or in front of the entry call
+	}
 	if n := len(bytecode) * (1 + most); n <= hugeMethodLimit {
 		return n
 	}
@@ -66,7 +70,7 @@ func grown(bytecode []byte, posts bool) int {
 	for _, op := range []code.Op{code.Athrow, code.Invokespecial, code.Tableswitch, code.Lookupswitch} {
 		calls += bytes.Count(bytecode, []byte{byte(op)})
 	}
-	if posts {
+	if o.Posts {
 		calls += bytes.Count(bytecode, []byte{byte(code.Invokevirtual)}) +
 			bytes.Count(bytecode, []byte{byte(code.Invokeinterface)})
 	}

@@ -38,10 +38,11 @@ func FuzzRewrite(f *testing.F) {
 		in.Try(c, nil, inject.FocusAdd)
 		in.Try(c, nil, inject.FocusHook)
 		inject.FocusHooks(map[string]inject.Ancestry{c.Name(): inject.AncestryOf(c)})
-		_ = inject.CheckRuntime(c, true, true)
+		_ = inject.CheckRuntime(c, true, inject.Options{Posts: true, Coroutines: true})
 		_ = inject.CheckMappingInfo(c)
 		_, _ = inject.AddRequires(c, "m")
-		_, err = inject.Reached(c.Name(), true, func(name string) ([]inject.Calls, error) {
+		reaching := inject.Options{RuntimeClass: c.Name(), Posts: true, Coroutines: true}
+		_, err = inject.Reached(reaching, func(name string) ([]inject.Calls, error) {
 			if name == c.Name() {
 				return []inject.Calls{inject.CallsOf(c), inject.CallsOf(c)}, nil
 			}

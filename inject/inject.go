@@ -14,7 +14,9 @@
 // [ExitsExact] a handler for any exception is appended; it reports the exit and throws the exception again. It
 // covers the code behind the entry call, without the exit calls and returns, so that no path reports an exit twice.
 // With [Options].Posts a probe stands in front of each call that posts a message. It copies the operands that identify
-// the message, and calls posted with them and the ID; a branch to the call jumps to the probe.
+// the message, and calls posted with them and the ID; a branch to the call jumps to the probe. With
+// [Request].Coroutines the exit call of suspending code takes the result, and with [Request].Continuation a
+// continuation class reports its instances; see coroutines.go.
 //
 // # What strip needs
 //
@@ -34,6 +36,7 @@ package inject
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -111,6 +114,8 @@ type Options struct {
 	// Posts inserts a probe in front of each call that posts a message or hands a Runnable to an Executor, in the
 	// methods that get an ID.
 	Posts bool
+	// Coroutines says that requests may ask for it: trials have room for it, and the runtime class needs its methods.
+	Coroutines bool
 }
 
 // Normalized returns o with everything that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass],
@@ -185,22 +190,32 @@ type Request struct {
 	Methods []Traced // by ascending Method
 	Focus   Focus
 	Digest  string // 16 hexadecimal digits for the class MappingInfo, "" for none
+	// Coroutines asks for exit calls with the result in suspending code of Kotlin.
+	Coroutines bool
+	// Continuation is the ID of the method that [ContinuedBy] names for the class, 0 if the class reports nothing.
+	Continuation uint32
 }
 
 // Try finds out which methods cannot be instrumented. methods are indices into [classfile.Class.Methods] in
 // ascending order; focus is the action that Rewrite will get. A method is refused unless it can be instrumented
 // with every ID; all methods are refused if the class would need too many constants. The refusals are in method
-// order.
+// order. Those of a continuation class are also of methods that get no ID, but are to report its instances.
 func (in *Injector) Try(c *classfile.Class, methods []int, focus Focus) []Refusal {
 	in.traced = in.traced[:0]
 	for _, m := range methods {
 		in.traced = append(in.traced, Traced{Method: m, ID: placeholderID})
 	}
 	w := in.newWriter(c, true)
-	if _, err := w.write(Request{Focus: focus, Methods: in.traced}); err != nil {
+	request := Request{Focus: focus, Methods: in.traced, Coroutines: in.options.Coroutines}
+	if in.options.Coroutines && w.kind != noContinuation {
+		request.Continuation = continuationID
+	}
+	if _, err := w.write(request); err != nil {
 		w.refusals = w.refusals[:0]
-		for _, m := range methods {
-			w.refusals = append(w.refusals, Refusal{m, fmt.Errorf("%w: %w", ErrPoolFull, err)})
+		for i := range c.Methods() {
+			if slices.Contains(methods, i) || w.reports(&c.Methods()[i]) {
+				w.refusals = append(w.refusals, Refusal{i, fmt.Errorf("%w: %w", ErrPoolFull, err)})
+			}
 		}
 	}
 	return w.refusals
@@ -230,13 +245,27 @@ type writer struct {
 	*Injector
 	class    *classfile.Class
 	edit     classfile.Edit
-	refusals []Refusal // in a trial
+	refusals []Refusal        // in a trial
+	kind     continuationKind // of the class
+	// coroutines and continuation are those of the request.
+	coroutines   bool
+	continuation uint32
 }
 
 func (in *Injector) newWriter(c *classfile.Class, trial bool) writer {
 	in.block.reset(c.ConstantPool(), in.options.RuntimeClass, trial)
 	in.infos, in.notes = in.infos[:0], in.notes[:0]
-	return writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]}}
+	return writer{Injector: in, class: c, edit: classfile.Edit{Codes: in.codes[:0]},
+		kind: continuationClasses[c.SuperName()]}
+}
+
+// reports reports whether the method reports instances of the class.
+func (w *writer) reports(m *classfile.Member) bool {
+	if w.continuation == 0 || !ReportsContinuation(m) {
+		return false
+	}
+	_, hasCode := classfile.FindAttribute(m.Attributes, "Code")
+	return hasCode
 }
 
 // refuse records in a trial that the method cannot be instrumented. In a rewrite, it returns the error that ends
@@ -259,7 +288,11 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 				w.class.Name(), t.ID, t.Method, lastID)
 		}
 	}
-	w.block.reserve(traced)
+	w.coroutines = request.Coroutines
+	if w.continuation = request.Continuation; w.continuation > lastID || w.continuation != 0 && w.kind == noContinuation {
+		return w.edit, fmt.Errorf("class %s: ID %d for a continuation", w.class.Name(), w.continuation)
+	}
+	w.block.reserve(traced, w.continuation)
 	for i := range w.class.Methods() {
 		m := &w.class.Methods()[i]
 		id, isTraced := uint32(0), len(traced) > 0 && traced[0].Method == i
@@ -267,7 +300,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			id, traced = traced[0].ID, traced[1:]
 		}
 		focus := request.Focus == FocusHook && m.Name == focusName && m.Descriptor == focusDescriptor
-		if !isTraced && !focus {
+		if !isTraced && !focus && !w.reports(m) {
 			continue
 		}
 		if err := w.methodOrTrial(i, m, id, focus); err != nil {
@@ -305,13 +338,16 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 // their targets with every length of the instruction that pushes the ID. The longest one is not always the worst case:
 // behind a shorter one the padding of a switch may be longer, and put a branch out of reach.
 func (w *writer) methodOrTrial(index int, m *classfile.Member, id uint32, focus bool) error {
-	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id != 0 && ok &&
+	continuation := w.continuation
+	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id+continuation != 0 && ok &&
 		len(a.Info) > shortBranches {
 		for _, short := range []uint32{iconstID, bipushID} {
-			if err := w.method(index, m, short, focus); err != nil {
+			w.continuation = min(continuation, short)
+			if err := w.method(index, m, min(id, short), focus); err != nil {
 				return err
 			}
 		}
+		w.continuation = continuation
 	}
 	return w.method(index, m, id, focus)
 }

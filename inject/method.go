@@ -18,31 +18,55 @@ type methodPlan struct {
 	insertions []code.Insertion  // the entry and exit calls, in order
 	outline    code.Outline      // its stops are the instructions in front of which calls may be inserted
 	push       []byte            // the instruction that pushes the ID
-	entry      []byte            // the bytecode that reports the entry
+	entry      opening           // reports the entry, and the focus
+	report     opening           // reports a continuation, empty if the method does not
+	both       opening           // report, and behind it entry
 	exit       []byte            // the bytecode that reports the exit, empty until it is needed
+	suspends   bool              // it is suspending code
+	result     []byte            // the bytecode that reports the exit with the result, empty until it is needed
 	probes     [postForms][]byte // the bytecode of each form of probe, empty until it is needed
 	around     code.Handler      // the handler of exact exits
 	handler    []byte            // its bytecode
 	ranges     [][2]int          // what it covers
 	need       int               // the max_stack that the inserted code needs
+	calls      int               // that are inserted
+}
+
+// opening is code that stands where a method counts as entered, how many words of stack it needs, and how many calls it
+// has.
+type opening struct {
+	bytecode     []byte
+	words, calls int
+}
+
+// empty returns an opening without code, which keeps the memory.
+func (o *opening) empty() opening { return opening{bytecode: o.bytecode[:0]} }
+
+// append returns the opening with the code of another behind its own.
+func (o opening) append(other opening) opening {
+	return opening{append(o.bytecode, other.bytecode...), max(o.words, other.words), o.calls + other.calls}
 }
 
 // reset empties the plan, which keeps its memory, for another method.
 func (p *methodPlan) reset(m *classfile.Member) {
-	p.method, p.need = m, 0
+	p.method, p.need, p.calls, p.suspends = m, 0, 0, false
 	p.entries, p.insertions, p.ranges = p.entries[:0], p.insertions[:0], p.ranges[:0]
-	p.push, p.entry, p.exit, p.handler = p.push[:0], p.entry[:0], p.exit[:0], p.handler[:0]
+	p.entry, p.report, p.both = p.entry.empty(), p.report.empty(), p.both.empty()
+	p.push, p.exit, p.result, p.handler = p.push[:0], p.exit[:0], p.result[:0], p.handler[:0]
 	for i := range p.probes {
 		p.probes[i] = p.probes[i][:0]
 	}
 }
 
-// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, and with focus the focus
-// call.
+// method adds the edit of one method: entry and exit calls with the ID, unless that is 0, with focus the focus call,
+// and the call that reports a continuation.
 func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) error {
 	plan := &w.plan
 	if err := w.planMethod(m, id, focus); err != nil {
 		return err
+	}
+	if len(plan.insertions) == 0 {
+		return nil // a constructor that cannot report a continuation
 	}
 	patch := code.Patch{Insertions: plan.insertions, Outline: &plan.outline}
 	if len(plan.ranges) > 0 {
@@ -85,20 +109,11 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 		return nil
 	}
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
-	w.countCalls(id, focus)
-	return nil
-}
-
-// countCalls adds the calls that are inserted into a method to those of the class.
-func (w *writer) countCalls(id uint32, focus bool) {
-	p := &w.plan
-	w.calls += len(p.insertions)
-	if len(p.ranges) > 0 {
+	w.calls += plan.calls
+	if len(plan.ranges) > 0 {
 		w.calls++ // in the handler
 	}
-	if focus && id != 0 {
-		w.calls++ // it is in the same insertion as the entry call
-	}
+	return nil
 }
 
 // planMethod makes the plan for a method.
@@ -118,47 +133,68 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	if err = p.outline.Read(p.code.Bytecode, w.stops()); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if id == 0 {
-		p.entry = w.block.appendFocusCall(p.entry)
-		p.insertEntry(0, focusStackWords)
-		p.insertions = append(p.insertions, p.entries...)
-		return nil
+	if id != 0 {
+		p.push = w.block.appendPush(p.push, id)
+		p.entry = opening{w.block.appendEntryCall(p.entry.bytecode, p.push), entryStackWords, 1}
+		p.suspends = w.coroutines && suspends(w.kind, m)
 	}
-	p.push = w.block.appendPush(p.push, id)
-	p.entry = w.block.appendEntryCall(p.entry, p.push)
-	words := entryStackWords
 	if focus {
-		p.entry, words = w.block.appendFocusCall(p.entry), focusStackWords
+		p.entry = opening{w.block.appendFocusCall(p.entry.bytecode), focusStackWords, p.entry.calls + 1}
 	}
-	entered, err := w.planEntries(words)
+	entered, err := w.planEntries()
 	if err != nil {
 		return err
+	}
+	if id == 0 {
+		p.insertions = append(p.insertions, p.entries...)
+		return nil
 	}
 	w.planExits(entered)
 	return nil
 }
 
-// planEntries plans the entry calls, which need that many words of stack. It returns the analysis that determines
+// planEntries plans the entry calls and the calls that report a continuation. It returns the analysis that determines
 // where the method counts as entered: where `this` is initialised, or everywhere if the analysis is nil.
-func (w *writer) planEntries(words int) (*code.Initialised, error) {
+func (w *writer) planEntries() (*code.Initialised, error) {
 	p, atStart := &w.plan, w.options.ConstructorEntry == EntryAtStart
-	if p.method.Name != "<init>" || atStart || w.class.SuperName() == "" {
-		p.insertEntry(0, words)
+	reports := w.reports(p.method)
+	if p.method.Name != "<init>" || w.class.SuperName() == "" {
+		if reports {
+			w.makeReport()
+		}
+		p.both = p.both.append(p.report).append(p.entry)
+		p.insertEntry(0, p.both)
+		return nil, nil
+	}
+	reports = reports && !writesLocal0(p.code.Bytecode)
+	behind := p.entry
+	if atStart {
+		p.insertEntry(0, p.entry)
+		behind = opening{}
+	}
+	if !reports && behind.calls == 0 {
 		return nil, nil
 	}
 	initialised, err := code.Initialisation(w.class.ConstantPool(), &p.code)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if len(initialised.Calls) == 0 {
+	if len(initialised.Calls) == 0 && behind.calls > 0 {
 		return nil, ErrNoEntry
 	}
+	if reports && len(initialised.Calls) > 0 {
+		w.makeReport()
+	}
+	p.both = p.both.append(p.report).append(behind)
 	for _, call := range initialised.Calls {
 		in, err := code.At(p.code.Bytecode, call)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
-		p.insertEntry(call+in.Size, words)
+		p.insertEntry(call+in.Size, p.both)
+	}
+	if atStart {
+		return nil, nil
 	}
 	return &initialised, nil
 }
@@ -182,8 +218,7 @@ func (w *writer) planExits(entered *code.Initialised) {
 		leaves := isEntered(entered, pc) && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
 		if leaves {
 			entries = p.takeEntries(entries, pc)
-			p.makeExit(&w.block)
-			p.insertExit(op, pc)
+			p.insertExit(&w.block, op, pc)
 		}
 	}
 	p.insertions = append(p.insertions, entries...)
@@ -266,11 +301,14 @@ func (p *methodPlan) endsLikeExact() bool {
 		int(binary.BigEndian.Uint16(entry[4:])) == last.PC && binary.BigEndian.Uint16(entry[6:]) == 0
 }
 
-// insertEntry plans an entry call, which needs that many words of stack, in front of the instruction at pc.
-func (p *methodPlan) insertEntry(pc, words int) {
+// insertEntry plans an opening in front of the instruction at pc, unless it is empty.
+func (p *methodPlan) insertEntry(pc int, o opening) {
+	if o.calls == 0 {
+		return
+	}
 	depth, _ := p.depths.At(pc)
-	p.need = max(p.need, depth+words)
-	p.entries = append(p.entries, code.Insertion{PC: pc, Bytecode: p.entry, Entry: true})
+	p.need, p.calls = max(p.need, depth+o.words), p.calls+o.calls
+	p.entries = append(p.entries, code.Insertion{PC: pc, Bytecode: o.bytecode, Entry: true})
 }
 
 // makeExit makes the bytecode of the exit call unless it is made already.
@@ -282,13 +320,21 @@ func (p *methodPlan) makeExit(b *block) {
 
 // insertExit plans an exit call in front of the instruction at pc, which leaves the method. In code that no path
 // reaches, the stack is assumed to hold what the instruction needs.
-func (p *methodPlan) insertExit(op code.Op, pc int) {
+func (p *methodPlan) insertExit(b *block, op code.Op, pc int) {
 	depth, reached := p.depths.At(pc)
 	if !reached {
 		depth, _, _ = code.Instruction{Op: op, PC: pc}.StackWords(nil) // a return or athrow needs no pool
 	}
-	p.need = max(p.need, depth+entryStackWords)
-	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: p.exit})
+	var bytecode []byte
+	if p.suspends && op == code.Areturn {
+		p.makeResult(b)
+		bytecode, depth = p.result, depth+objectStackWords
+	} else {
+		p.makeExit(b)
+		bytecode, depth = p.exit, depth+entryStackWords
+	}
+	p.need, p.calls = max(p.need, depth), p.calls+1
+	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: bytecode})
 }
 
 // maxStack returns the new max_stack. misleading reports that strip would derive a wrong old max_stack from it, so
@@ -297,7 +343,7 @@ func (p *methodPlan) insertExit(op code.Op, pc int) {
 // The new max_stack is the old one, or the greatest depth at an inserted call plus the words that the call needs,
 // if that is more. In a method with a jsr, depths are only assumed, and the new max_stack is one more than the old
 // one: the stack of a valid method is never deeper than its max_stack, and an entry or exit call needs one word. With
-// a probe, which needs three words, it is three more.
+// a probe, which needs three words, it is three more; with a call that takes an object, it is two more.
 // Strip assumes that a max_stack equal to what the inserted code needs was raised, and that the old one was the
 // greatest depth of the old code.
 func (p *methodPlan) maxStack() (stack uint16, misleading bool, err error) {
@@ -307,6 +353,8 @@ func (p *methodPlan) maxStack() (stack uint16, misleading bool, err error) {
 		n = old + entryStackWords
 		if p.hasProbe() {
 			n = old + probeStackWords
+		} else if len(p.result) > 0 || p.report.calls > 0 {
+			n = old + objectStackWords
 		}
 		if n < p.need {
 			return 0, false, fmt.Errorf("%w: the inserted code needs %d words of stack, but max_stack is %d",

@@ -26,6 +26,19 @@ const (
 	postObjectDescriptor = "(Ljava/lang/Object;Ljava/lang/Object;I)V"
 	postWhatDescriptor   = "(Ljava/lang/Object;II)V"
 
+	// Of calls with an object and the ID: the result at an exit, or a continuation.
+	resultDescriptor = "(Ljava/lang/Object;I)V"
+	continuesName    = "continues"
+	startsName       = "starts"
+	resumesName      = "resumes"
+
+	// What Kotlin compiles suspending code to.
+	coroutinePackage = "kotlin/coroutines/jvm/internal/"
+	continuationType = "Lkotlin/coroutines/Continuation;"
+	objectType       = "Ljava/lang/Object;"
+	resumeName       = "invokeSuspend"
+	resumeDescriptor = "(Ljava/lang/Object;)Ljava/lang/Object;"
+
 	focusCallName       = "at"
 	focusCallDescriptor = "(Landroid/app/Activity;Z)V"
 	focusName           = "onWindowFocusChanged"
@@ -39,16 +52,19 @@ const (
 	digestLength      = 16
 	notesPrefix       = "tracegen:"
 	widestCall        = 6 // bytes of a call with the longest push
+	widestReport      = widestCall + 1
 	hugeMethodLimit   = 8000
 	focusStackWords   = 2
 	exactHandlerStack = 2
 	largestSipush     = math.MaxInt16
 	placeholderID     = 1 << 16 // the ID in trials, which needs a constant and the longest push
-	iconstID          = 1       // pushed by one byte
-	bipushID          = 6       // pushed by two bytes
-	shortBranches     = 32000   // in code of at most this many bytes, every branch fits two bytes
+	continuationID    = placeholderID + 1
+	iconstID          = 1     // pushed by one byte
+	bipushID          = 6     // pushed by two bytes
+	shortBranches     = 32000 // in code of at most this many bytes, every branch fits two bytes
 	entryStackWords   = 1
 	probeStackWords   = 3 // the two words that are copied, and the ID
+	objectStackWords  = 2 // the object, and the ID
 	maxStackLimit     = math.MaxUint16
 	lastID            = contract.LastMethodID
 )
@@ -64,6 +80,11 @@ type block struct {
 	focus        uint16
 	postObject   uint16
 	postWhat     uint16
+	result       uint16
+	continues    uint16
+	starts       uint16
+	resumes      uint16
+	continued    uint16   // the Integer of the ID that continuations are reported with, 0 if that needs none
 	integers     []uint16 // the indices of the IDs' Integers, in the order of the methods
 	pushed       int      // how many of integers have been used
 	trial        bool     // the ID is pushed by the longest instruction
@@ -101,7 +122,7 @@ func (b *block) appendExitCall(out, push []byte) []byte {
 
 // reserve adds the Integers of the IDs that need one. They come before the other constants of the calls, so that as
 // many as possible have an index below 256, which ldc can load; the alternative, ldc_w, is one byte longer.
-func (b *block) reserve(methods []Traced) {
+func (b *block) reserve(methods []Traced, continuation uint32) {
 	for _, m := range methods {
 		if m.ID <= largestSipush {
 			continue
@@ -110,12 +131,31 @@ func (b *block) reserve(methods []Traced) {
 			b.start()
 		}
 		b.integers = append(b.integers, b.AddInteger(int32(m.ID)))
+		if m.ID == continuation {
+			b.continued = b.integers[len(b.integers)-1]
+		}
+	}
+	if continuation > largestSipush && b.continued == 0 {
+		if b.class == 0 {
+			b.start()
+		}
+		b.continued = b.AddInteger(int32(continuation))
 	}
 }
 
 // appendPush appends the shortest instruction that pushes id. If id needs an Integer, it must be the next one that
 // was reserved.
 func (b *block) appendPush(out []byte, id uint32) []byte {
+	index := uint16(0)
+	if id > largestSipush {
+		index = b.integers[b.pushed]
+		b.pushed++
+	}
+	return b.appendPushOf(out, id, index)
+}
+
+// appendPushOf appends the shortest instruction that pushes id, of which index is the Integer if it needs one.
+func (b *block) appendPushOf(out []byte, id uint32, index uint16) []byte {
 	switch {
 	case id <= 5:
 		return append(out, byte(code.Iconst0)+byte(id))
@@ -124,8 +164,6 @@ func (b *block) appendPush(out []byte, id uint32) []byte {
 	case id <= largestSipush:
 		return append(out, byte(code.Sipush), byte(id>>8), byte(id))
 	}
-	index := b.integers[b.pushed]
-	b.pushed++
 	if index <= math.MaxUint8 && !b.trial {
 		return append(out, byte(code.Ldc), byte(index))
 	}

@@ -84,7 +84,7 @@ func (p *methodPlan) insertProbe(b *block, form postForm, pc int) {
 	if len(p.probes[form]) == 0 {
 		p.probes[form] = b.appendProbe(p.probes[form], p.push, form)
 	}
-	p.need = max(p.need, depth+probeStackWords)
+	p.need, p.calls = max(p.need, depth+probeStackWords), p.calls+1
 	p.insertions = append(p.insertions, code.Insertion{PC: pc, Bytecode: p.probes[form]})
 }
 

@@ -10,16 +10,26 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// CheckRuntime returns an error if instrumented code could not call the runtime class c. It must be a public class
-// with public static methods i and o, with focus also at, and with posts also the two methods posted.
-func CheckRuntime(c *classfile.Class, focus, posts bool) error {
-	needed := [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}}
+// called returns names and descriptors of the methods of the runtime class that instrumented code calls.
+func (o *Options) called(focus bool) [][2]string {
+	called := [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}}
 	if focus {
-		needed = append(needed, [2]string{focusCallName, focusCallDescriptor})
+		called = append(called, [2]string{focusCallName, focusCallDescriptor})
 	}
-	if posts {
-		needed = append(needed, [2]string{postName, postObjectDescriptor}, [2]string{postName, postWhatDescriptor})
+	if o.Posts {
+		called = append(called, [2]string{postName, postObjectDescriptor}, [2]string{postName, postWhatDescriptor})
 	}
+	if o.Coroutines {
+		for _, name := range []string{exitName, continuesName, startsName, resumesName} {
+			called = append(called, [2]string{name, resultDescriptor})
+		}
+	}
+	return called
+}
+
+// CheckRuntime returns an error if code that is instrumented with the options could not call the runtime class c. It
+// must be a public class with public static methods i and o, with focus also at, and with what else the options insert.
+func CheckRuntime(c *classfile.Class, focus bool, o Options) error {
 	if c.AccessFlags()&classfile.AccInterface != 0 {
 		return fmt.Errorf("runtime class %s is an interface; it must be a class", c.Name())
 	}
@@ -27,12 +37,15 @@ func CheckRuntime(c *classfile.Class, focus, posts bool) error {
 		return fmt.Errorf("runtime class %s is not public", c.Name())
 	}
 	const want = classfile.AccPublic | classfile.AccStatic
-	for _, n := range needed {
+	for _, n := range o.called(focus) {
 		m := findMethod(c, n[0], n[1])
 		if m == nil {
 			way := ""
-			if n[0] == postName {
+			switch {
+			case n[0] == postName:
 				way = ", which the probes of trace-posts call; use a runtime that has it, or leave the option out"
+			case n[1] == resultDescriptor:
+				way = ", which trace-coroutines calls; use a runtime that has it, or set trace-coroutines to off"
 			}
 			return fmt.Errorf("runtime class %s has no method %s%s%s", c.Name(), n[0], n[1], way)
 		}
@@ -125,7 +138,7 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 }
 
 // Reached finds the classes that the runtime class uses: every class with code that may run when one of the runtime
-// class's methods i, o and at is called, and with posts also posted. If these classes were instrumented, their calls of
+// class's methods is called that the options insert calls of, or at. If these classes were instrumented, their calls of
 // the runtime would call it again, without end.
 //
 // It follows direct calls, breadth first, from these methods. A called method is looked up in the named class
@@ -138,16 +151,11 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 // contain the name more than once, as under META-INF/versions. All of them are followed. The result maps the name
 // of each class, without the runtime class, to one of the shortest paths of calls that lead there, such as
 // "AppMethodBeat.i -> Foo.bar".
-func Reached(runtimeClass string, posts bool, find func(name string) ([]Calls, error)) (map[string]string, error) {
+func Reached(o Options, find func(name string) ([]Calls, error)) (map[string]string, error) {
+	runtimeClass := o.Normalized().RuntimeClass
 	r := reach{seen: make(map[MethodRef]bool), classes: map[string]string{}}
-	for _, m := range [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor},
-		{focusCallName, focusCallDescriptor}} {
+	for _, m := range o.called(true) {
 		r.push(MethodRef{runtimeClass, m[0], m[1]}, methodPath(runtimeClass, m[0]))
-	}
-	if posts {
-		for _, descriptor := range []string{postObjectDescriptor, postWhatDescriptor} {
-			r.push(MethodRef{runtimeClass, postName, descriptor}, methodPath(runtimeClass, postName))
-		}
 	}
 	for len(r.pending) > 0 {
 		step := r.pending[0]

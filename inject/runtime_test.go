@@ -54,7 +54,7 @@ func TestCheckRuntime(t *testing.T) {
 			false, false, "runtime class R is an interface"},
 	} {
 		c := assembly.Class{Name: "R", Access: row.access, Methods: row.methods}.Parse()
-		err := inject.CheckRuntime(c, row.focus, row.posts)
+		err := inject.CheckRuntime(c, row.focus, inject.Options{Posts: row.posts})
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
@@ -150,7 +150,7 @@ func TestReached(t *testing.T) {
 				}
 				return found, nil
 			}
-			got, err := inject.Reached("r/Beat", false, find)
+			got, err := inject.Reached(inject.Options{RuntimeClass: "r/Beat"}, find)
 			if err != nil || !maps.Equal(got, row.want) {
 				t.Errorf("%s: got %v, %v\nwant %v", row.name, got, err, row.want)
 			}
@@ -158,7 +158,7 @@ func TestReached(t *testing.T) {
 	}
 	broken := errors.New("disk on fire")
 	fails := func(string) ([]inject.Calls, error) { return nil, broken }
-	if _, err := inject.Reached("r/Beat", false, fails); !errors.Is(err, broken) {
+	if _, err := inject.Reached(inject.Options{RuntimeClass: "r/Beat"}, fails); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of find", err)
 	}
 }
@@ -169,8 +169,11 @@ func TestReachedThroughEverything(t *testing.T) {
 	at.Descriptor = "(Landroid/app/Activity;Z)V"
 	i, o := calling("i", "a/A.f()V"), calling("o", "a/B.f()V")
 	i.Descriptor, o.Descriptor = "(I)V", "(I)V"
-	runtime := assembly.Class{Name: "Beat", Methods: []assembly.Method{i, o, at}}
-	got, err := inject.Reached("Beat", false, func(name string) ([]inject.Calls, error) {
+	resumes := calling("resumes", "a/D.f()V")
+	resumes.Descriptor = "(Ljava/lang/Object;I)V"
+	runtime := assembly.Class{Name: "Beat", Methods: []assembly.Method{i, o, at, resumes}}
+	options := inject.Options{RuntimeClass: "Beat", Coroutines: true}
+	got, err := inject.Reached(options, func(name string) ([]inject.Calls, error) {
 		switch {
 		case name == "Beat":
 			return []inject.Calls{inject.CallsOf(runtime.Parse())}, nil
@@ -183,7 +186,7 @@ func TestReachedThroughEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"a/A", "a/B", "a/C"}) {
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"a/A", "a/B", "a/C", "a/D"}) {
 		t.Errorf("reached %v", got)
 	}
 }

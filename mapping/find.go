@@ -42,7 +42,8 @@ type Pattern struct {
 // "**" also matches dots. As in the rules of package filter, a "**" between dots matches any number of packages, none
 // included: com.**.Foo matches com.Foo. Rules have neither '?' nor "**" within a segment. Names are in text form; after
 // a '#', characters that the text form escapes may be written literally, and blanks in a class as well: "My Api" is a
-// class, or a method Api of a class My. A missing part, even the class before '#', matches anything.
+// class, or a method Api of a class My. A missing part, even the class before '#', matches anything. A name without a
+// descriptor also matches what the compiler has made of the function of that name, see [SourceOf].
 func ParsePattern(text string) (*Pattern, error) {
 	if text == "" {
 		return nil, errors.New("empty pattern; give an ID, a name, a glob or a /regular expression/")
@@ -209,9 +210,23 @@ func (p *Pattern) match(key string) bool {
 	if p.descriptor != "" && !glob.Match(p.descriptor, descriptor, '.') {
 		return false
 	}
-	if n := len(class); p.dotted != "" && len(p.dotted) == n+1+len(name) &&
-		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == name {
+	if p.isDotted(class, name) || p.matchNames(class, name) {
 		return true
 	}
-	return (p.name == "" || glob.Match(p.name, name, '.')) && (p.class == "" || glob.Match(p.class, class, '.'))
+	if p.descriptor != "" || p.name == "" && p.dotted == "" {
+		return false
+	}
+	s, ok := SourceOf(Identity{Class: class, Name: name})
+	return ok && (p.isDotted(s.Class, s.Name) || p.name != "" && p.matchNames(s.Class, s.Name))
+}
+
+// isDotted reports whether p is "class.method".
+func (p *Pattern) isDotted(class, method string) bool {
+	n := len(class)
+	return p.dotted != "" && len(p.dotted) == n+1+len(method) &&
+		p.dotted[n] == '.' && p.dotted[:n] == class && p.dotted[n+1:] == method
+}
+
+func (p *Pattern) matchNames(class, method string) bool {
+	return (p.name == "" || glob.Match(p.name, method, '.')) && (p.class == "" || glob.Match(p.class, class, '.'))
 }

@@ -8,6 +8,48 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestFindBySource finds what the compiler has made of a function by the function's name, and not by more than a name.
+func TestFindBySource(t *testing.T) {
+	m := mustAssign(t, methods(
+		"a/Feed|load$default|(La/Feed;)V", // 1
+		"a/Feed|load-a1B2c3D|(I)V",        // 2
+		"a/Feed|save|()V",                 // 3
+		"a/Feed$load$1|invoke|()V",        // 4
+		"a/Feed$load$1$2|run|()V",         // 5
+		"a/Feed$other$1|invoke|()V",       // 6
+		"b/Feed$load$1|invoke|()V",        // 7
+	), Options{Order: OrderCompact})
+	for _, test := range []struct {
+		pattern string
+		want    []uint32
+	}{
+		{"a.Feed#load", []uint32{1, 2, 4, 5}},
+		{"a.Feed.load", []uint32{1, 2, 4, 5}},
+		{"a/Feed load", []uint32{1, 2, 4, 5}},
+		{"a.*#lo*", []uint32{1, 2, 4, 5}},
+		{"#load", []uint32{1, 2, 4, 5, 7}},
+		{"a.Feed", []uint32{1, 2, 3}},
+		{"a.Feed#load(I)V", nil},
+		{"a.Feed$load$1", []uint32{4}},
+		{"a.Feed#load-a1B2c3D", []uint32{2}},
+	} {
+		p, err := ParsePattern(test.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint32
+		for e := range m.Find(p) {
+			got = append(got, e.ID)
+			if !p.Match(e.Identity) || !p.MatchClass(e.Class) {
+				t.Errorf("%s matches %s in a mapping alone", test.pattern, e.Line())
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.pattern, got, test.want)
+		}
+	}
+}
+
 // TestFind looks for methods by patterns of all kinds. Match must match those that Find yields, and MatchClass their
 // classes.
 func TestFind(t *testing.T) {

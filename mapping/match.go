@@ -27,5 +27,14 @@ func (p *Pattern) MatchClass(class string) bool {
 	case p.dotted != "" && strings.HasPrefix(p.dotted, text+"."):
 		return true
 	}
-	return glob.Match(p.class, text, '.')
+	if glob.Match(p.class, text, '.') {
+		return true
+	}
+	// The class may be in a function of the pattern, see [SourceOf].
+	for i := strings.LastIndexByte(text, '$'); i > 0 && p.descriptor == ""; i = strings.LastIndexByte(text[:i], '$') {
+		if p.name != "" && glob.Match(p.class, text[:i], '.') || p.dotted != "" && strings.HasPrefix(p.dotted, text[:i]+".") {
+			return true
+		}
+	}
+	return false
 }

@@ -22,7 +22,9 @@ type builder struct {
 	gaps    []Gap // those whose segments are not handed on yet
 	windows []Gap // likewise
 	sum     *Completeness
-	sampled sampledCalls // nothing as long as there are no samples
+	sampled sampledCalls  // nothing as long as there are no samples
+	marks   []builtMark   // those whose segments are not handed on yet
+	marked  *[]PlacedMark // those of the events, see [eventMark]
 }
 
 // rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last;
@@ -116,6 +118,8 @@ func (b *builder) build(events []event, h Handler) error {
 			}
 		case eventSample:
 			b.sample(int(e.number))
+		case eventMark:
+			b.mark((*b.marked)[e.number])
 		case eventRepair:
 			b.segment.Repairs.count(e.repair, e.number)
 			if e.repair == repairLost {
@@ -230,6 +234,7 @@ func (b *builder) decide(known int, complete bool) {
 	}
 	b.segment.Calls = calls
 	b.sampled.shift(start, n, s.number)
+	b.shiftMarks(start, n)
 	b.decideSamples(outer, n, unknown, complete)
 	if outer < 0 {
 		b.addRoots(unknown, complete, enclosed)
@@ -303,6 +308,7 @@ func (b *builder) done(end uint64, h Handler) error {
 		}
 		s.Gaps = b.gapsOf(&s)
 		s.Samples = b.samplesOf(&s, from, to)
+		s.Coroutines = b.marksOf(from, to)
 		for i := range s.Calls {
 			if from > 0 {
 				s.Calls[i].Next -= from
@@ -316,6 +322,9 @@ func (b *builder) done(end uint64, h Handler) error {
 	}
 	if len(calls) > 0 {
 		b.segment.Repairs = Repairs{}
+	}
+	for i := range b.marks {
+		b.marks[i].index = 0
 	}
 	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], nil
 	b.sampled.reset()

@@ -10,8 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*LetGo], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks],
-// [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*LetGo], [*Coroutines], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors],
+// [*Machine], [*Stacks], [*Cost], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.
@@ -144,6 +144,8 @@ type Records struct {
 	// Overwritten is how many records before First are lost since the thread made them faster than they
 	// could be written.
 	Overwritten uint64
+	// Marks is how many marks of coroutines the thread had made by then, as [Coroutines.First] counts them.
+	Marks uint64
 	// List has the records, the oldest first.
 	List []Record
 }
@@ -398,6 +400,14 @@ type LetGo struct {
 	Methods []LetGoMethod
 }
 
+// Cost is what recording has cost until the recording ended, in nanoseconds of CPU time; -1 is not known.
+type Cost struct {
+	// Process is the time of the whole process, and contains the others.
+	Process int64
+	// Recorder is that of the recorder's own threads, Agent about that in which record's agent replaced classes.
+	Recorder, Agent int64
+}
+
 // LetGoMethod is a method, and whether it was let go.
 type LetGoMethod struct {
 	Method Method
@@ -601,6 +611,8 @@ func (*Alive) chunk()       {}
 func (*Window) chunk()      {}
 func (*LeftOut) chunk()     {}
 func (*LetGo) chunk()       {}
+func (*Coroutines) chunk()  {}
+func (*Cost) chunk()        {}
 func (*Suspended) chunk()   {}
 func (*Late) chunk()        {}
 func (*Exit) chunk()        {}

@@ -34,6 +34,9 @@ const (
 	typeMachine   = 22
 	typeStacks    = 23
 	typeLetGo     = 24
+
+	typeCoroutines = 25
+	typeCost       = 26
 )
 
 var errShort = errors.New("it ends too early")
@@ -157,10 +160,12 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeGate: func(p *payload) Chunk {
 		return &Gate{p.sv(), list(p, 2, decodeGatedMethod), list(p, 2, decodeGatedThread)}
 	},
-	typeWindow:  func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
-	typeLeftOut: func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
-	typeLetGo:   func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
-	typeAlive:   func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
+	typeWindow:     func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
+	typeLeftOut:    func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
+	typeLetGo:      func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
+	typeCoroutines: func(p *payload) Chunk { return decodeCoroutines(p) },
+	typeAlive:      func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
+	typeCost:       func(p *payload) Chunk { return &Cost{p.sv(), p.sv(), p.sv()} },
 	typeSuspended: func(p *payload) Chunk {
 		return &Suspended{list(p, 3, func(p *payload) Suspension {
 			return Suspension{p.sv(), p.sv(), SuspensionCause(p.u8())}
@@ -213,6 +218,23 @@ func decodeGatedMethod(p *payload) GatedMethod { return GatedMethod{p.method(), 
 func decodeGatedThread(p *payload) GatedThread { return GatedThread{p.index(), p.uv()} }
 
 func decodeLetGo(p *payload) LetGoMethod { return LetGoMethod{p.method(), p.u8() != 0} }
+
+func decodeCoroutines(p *payload) *Coroutines {
+	c := &Coroutines{Thread: p.index(), First: p.uv()}
+	number := int64(0)
+	c.Marks = list(p, 7, func(p *payload) CoroutineMark {
+		number += p.sv()
+		m := CoroutineMark{Record: uint64(number), Kind: CoroutineKind(p.u8())}
+		if m.Kind == CoroutineLost {
+			m.Lost = p.uv()
+		} else {
+			m.Method = p.method()
+		}
+		m.Hash = p.u32()
+		return m
+	})
+	return c
+}
 
 func decodeLeftOut(p *payload) LeftOutMethod { return LeftOutMethod{p.method(), p.uv()} }
 
@@ -302,12 +324,20 @@ func decodePending(p *payload) *Pending {
 
 func decodeRecords(p *payload) *Records {
 	r := &Records{Thread: p.index(), First: p.uv(), Overwritten: p.uv()}
+	decodeRecordList(p, r)
+	if len(p.rest) > 0 {
+		r.Marks = p.uv()
+	}
+	return r
+}
+
+func decodeRecordList(p *payload, r *Records) {
 	if !p.delta {
 		r.List = list(p, 8, func(p *payload) Record {
 			low := p.u32()
 			return Record(uint64(p.u32())<<32 | uint64(low))
 		})
-		return r
+		return
 	}
 	var id, ticks int64
 	r.List = list(p, 1, func(p *payload) Record {
@@ -322,7 +352,6 @@ func decodeRecords(p *payload) *Records {
 		}
 		return Record(head<<63 | uint64(id)<<idShift | uint64(ticks))
 	})
-	return r
 }
 
 // stringTable has a recording's strings by their numbers. They come in order; some may be lost.

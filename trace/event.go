@@ -60,6 +60,9 @@ const (
 	eventMessageEnd
 	// eventSample is a steady sample that was taken here. number is its index in [repairer.placed].
 	eventSample
+	// eventMark is a mark of a coroutine. number is its index in [repairer.marked]. That of a call's end comes before the
+	// eventExit, that of its begin behind the eventEntry.
+	eventMark
 	// eventRepair says that number records were repaired in the way repair, beside the repairs that marks of calls count.
 	eventRepair
 )

@@ -77,6 +77,8 @@ type Completeness struct {
 	OnlyStalls bool
 	// Samples counts the steady samples.
 	Samples SampleCounts
+	// Coroutines counts the marks of coroutines.
+	Coroutines CoroutineCounts
 }
 
 // GatedCalls is a method that was switched off while a program ran. Its time is its callers' own while it was off.

@@ -175,3 +175,12 @@ func TestLetGo(t *testing.T) {
 		t.Error("another method was let go")
 	}
 }
+
+// TestCostChunk decodes what recording has cost; -1 is not known.
+func TestCostChunk(t *testing.T) {
+	p := &payload{rest: []byte{20, 1, 6}}
+	c := decoders[typeCost](p)
+	if want := (Cost{Process: 10, Recorder: -1, Agent: 3}); p.err != nil || len(p.rest) > 0 || *c.(*Cost) != want {
+		t.Errorf("%+v: %v, %d bytes are left", c, p.err, len(p.rest))
+	}
+}

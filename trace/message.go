@@ -50,7 +50,7 @@ func (s *Segment) Body() Segment {
 func (s *Segment) Part(call int32) Segment {
 	part := *s
 	next := s.Calls[call].Next
-	part.Message = 0
+	part.Message, part.Coroutines = 0, nil
 	part.Calls = slices.Clone(s.Calls[call:next])
 	for i := range part.Calls {
 		c := &part.Calls[i]

@@ -3,6 +3,8 @@ package trace
 import (
 	"math"
 	"slices"
+
+	"github.com/tracegen/tracegen/internal/recording/subsequence"
 )
 
 // waitingSample is a sample whose place among the records of its thread is not reached yet.
@@ -46,9 +48,6 @@ type windowRecords struct {
 	first, end uint64
 	begin      int64
 }
-
-// maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
-const maxAligned = 1 << 16
 
 // place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not
 // come yet.
@@ -164,7 +163,7 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	depth, inner := len(r.open), []Method(nil)
 	leave := func(m Method) {
-		if k := lastOf(inner, m); k >= 0 {
+		if k := subsequence.LastIndex(inner, m); k >= 0 {
 			inner = inner[:k]
 			return
 		}
@@ -233,16 +232,6 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 }
 
-// lastOf returns the last index of a method, -1 if there is none.
-func lastOf(methods []Method, m Method) int {
-	for k := len(methods) - 1; k >= 0; k-- {
-		if methods[k] == m {
-			return k
-		}
-	}
-	return -1
-}
-
 // firstOpen returns the index of the first call that is known to be open: behind a gap those that were open before it
 // may have ended.
 func (r *repairer) firstOpen() int {
@@ -285,7 +274,7 @@ func (r *repairer) align(n int, frames []int32) []int {
 	// The most calls have a frame if the first shown ones have theirs, and the others are behind them. If it may be a call
 	// that was shown or a later one of the same method, it is the later one: the other one is not known to have run since.
 	best, from, shown := -1, 0, 0
-	lengths := commonLengths(names, frames)
+	lengths := subsequence.Lengths(names, frames)
 	next, matching := 0, 0
 	for k := lo; ; k++ {
 		if matching+lengths[next] > best {
@@ -307,96 +296,11 @@ func (r *repairer) align(n int, frames []int32) []int {
 	for k := lo; k < shown; k++ {
 		alive[k] = r.open[k].shown
 	}
-	for _, i := range common(names, frames[from:]) {
+	for _, i := range subsequence.Common(names, frames[from:]) {
 		alive[others[i]] = true
 	}
 	r.assign(frames, at, alive)
 	return at
-}
-
-// commonLengths returns for each j how long the longest common subsequence of names and frames[j:] is. If there are too
-// many, it is that of [lastFrames].
-func commonLengths(names, frames []int32) []int {
-	lengths := make([]int, len(frames)+1)
-	if len(names)*len(frames) > maxAligned {
-		for _, j := range lastFrames(names, frames) {
-			if j >= 0 {
-				lengths[j]++
-			}
-		}
-		for j := len(frames) - 1; j >= 0; j-- {
-			lengths[j] += lengths[j+1]
-		}
-		return lengths
-	}
-	// Row by row: with the names from i on.
-	before := make([]int, len(frames)+1)
-	for i := len(names) - 1; i >= 0; i-- {
-		before, lengths = lengths, before
-		lengths[len(frames)] = 0
-		for j := len(frames) - 1; j >= 0; j-- {
-			if names[i] == frames[j] {
-				lengths[j] = before[j+1] + 1
-			} else {
-				lengths[j] = max(before[j], lengths[j+1])
-			}
-		}
-	}
-	return lengths
-}
-
-// lastFrames returns the frame of each name if each takes the last one that it can, from the last name on; -1 for none.
-func lastFrames(names, frames []int32) []int {
-	first := map[int32]int{}
-	for j, f := range slices.Backward(frames) {
-		first[f] = j
-	}
-	at := make([]int, len(names))
-	to := len(frames)
-	for i, name := range slices.Backward(names) {
-		at[i] = -1
-		if j, ok := first[name]; ok && j < to {
-			to = lastIndex(frames[:to], name)
-			at[i] = to
-		}
-	}
-	return at
-}
-
-// common returns the indices of names in their longest common subsequence with frames, the last names of several. If
-// there are too many, it returns those that have a frame by [lastFrames].
-func common(names, frames []int32) (in []int) {
-	n, m := len(names), len(frames)
-	if n*m > maxAligned {
-		for i, j := range lastFrames(names, frames) {
-			if j >= 0 {
-				in = append(in, i)
-			}
-		}
-		return in
-	}
-	most := make([]int32, (n+1)*(m+1))
-	for i := 1; i <= n; i++ {
-		for j := 1; j <= m; j++ {
-			if names[i-1] == frames[j-1] {
-				most[i*(m+1)+j] = most[(i-1)*(m+1)+j-1] + 1
-			} else {
-				most[i*(m+1)+j] = max(most[(i-1)*(m+1)+j], most[i*(m+1)+j-1])
-			}
-		}
-	}
-	for i, j := n, m; i > 0 && j > 0; {
-		switch here := most[i*(m+1)+j]; {
-		case most[i*(m+1)+j-1] == here:
-			j--
-		case names[i-1] == frames[j-1]:
-			in = append(in, i-1)
-			i, j = i-1, j-1
-		default:
-			i--
-		}
-	}
-	return in
 }
 
 // assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it.
@@ -417,7 +321,7 @@ func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 		}
 		m := r.open[k].method
 		if r.scope.on {
-			at[k] = lastIndex(frames[:to], r.table.nameOf(m))
+			at[k] = subsequence.LastIndex(frames[:to], r.table.nameOf(m))
 			if at[k] >= 0 {
 				to = at[k]
 			}
@@ -430,22 +334,27 @@ func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 	return all
 }
 
-func lastIndex(frames []int32, name int32) int {
-	for k := len(frames) - 1; k >= 0; k-- {
-		if frames[k] == name {
-			return k
-		}
+// count counts a sample if its thread ran.
+func (r *repairer) count(s *SteadySample, own bool) {
+	ran := s.CPU > r.cpu && r.cpu > 0
+	r.cpu = max(r.cpu, s.CPU)
+	if !ran || s.State >= ThreadBlocked {
+		return
 	}
-	return -1
+	r.table.counts.Ran++
+	if own {
+		r.table.counts.OwnRan++
+	}
 }
 
 // put hands on a sample whose place is here, and ends the calls that it contradicts.
 func (r *repairer) put(s *waitingSample) {
+	stack := r.table.stack(s.stack)
+	r.count(&s.SteadySample, stack.own)
 	if len(r.open) == 0 {
 		r.table.counts.Idle++
 		return
 	}
-	stack := r.table.stack(s.stack)
 	frames := stack.frames
 	if stack.own {
 		r.table.counts.Own++
@@ -557,6 +466,7 @@ func (r *repairer) end(dead []int32, at []int) []int {
 	if len(dead) == 0 {
 		return at
 	}
+	r.dropResumes(0)
 	if r.ended == nil {
 		r.ended = map[Method]bool{}
 	}

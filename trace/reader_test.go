@@ -366,7 +366,7 @@ func FuzzReader(f *testing.F) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzPayload(f *testing.F) {
-	for k := range uint16(typeMachine + 1) {
+	for k := range uint16(typeCoroutines + 1) {
 		f.Add(k, uint16(0), []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	}
 	f.Fuzz(func(t *testing.T, kind, flags uint16, body []byte) {

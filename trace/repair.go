@@ -35,8 +35,17 @@ type repairer struct {
 	table   *stackTable     // of the stacks of samples; nil as long as there are none
 	samples []waitingSample // those whose records have not come yet
 	windows []windowRecords
+	cpu     int64           // the thread's CPU time by the last sample
 	placed  []placement     // of the events that were made and not handed on yet
 	ended   map[Method]bool // methods of calls that samples have contradicted
+
+	marks     []CoroutineMark // those whose records have not come yet
+	marksMade uint64          // how many the thread had made by then
+	losing    bool            // the last one is a [CoroutineLost]
+	suspends  CoroutineMark   // the mark of the exit that is handled
+	resumes   []waitingMark   // in the order of their depth
+	marked    []PlacedMark    // of the events that were made and not handed on yet
+	counts    *CoroutineCounts
 
 	where map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 }
@@ -101,6 +110,9 @@ func (r *repairer) repair(keep int) {
 		if r.scope.on && r.waits(i, ticks) {
 			break
 		}
+		if len(r.marks) > 0 && r.marks[0].Record <= r.number {
+			r.mark(record)
+		}
 		marks := Marks(0)
 		if r.outOfOrder(i, ticks) {
 			ticks, marks = r.retime(i)
@@ -120,6 +132,10 @@ func (r *repairer) repair(keep int) {
 			r.exit(marks)
 		default:
 			r.repairExit(m, marks)
+		}
+		if r.suspends.Record > 0 {
+			r.counts.Unfit++
+			r.suspends = CoroutineMark{}
 		}
 		if r.scope.on && r.scopeIsOver() {
 			r.decide(true)
@@ -166,7 +182,7 @@ func (r *repairer) flush() {
 	if r.err == nil {
 		r.err = r.sink(r.events[:r.made])
 	}
-	r.made, r.placed = 0, r.placed[:0]
+	r.made, r.placed, r.marked = 0, r.placed[:0], r.marked[:0]
 }
 
 // repaired says that n records were repaired.
@@ -185,6 +201,8 @@ func (r *repairer) finish(alive int64) {
 		r.gap()
 	}
 	r.placeRest()
+	r.mark(0)
+	r.counts.Unfit += uint64(len(r.marks) + len(r.resumes))
 	r.decideAtEnd()
 	if len(r.open) > 0 {
 		r.now = max(r.now, alive)
@@ -196,6 +214,7 @@ func (r *repairer) finish(alive int64) {
 func (r *repairer) gap() {
 	g := r.gaps[0]
 	r.gaps = r.gaps[1:]
+	r.dropResumes(0)
 	if g.apart {
 		r.cut()
 	}
@@ -280,6 +299,9 @@ func (r *repairer) enter(m Method, marks Marks) {
 	r.open = append(r.open, o)
 	r.calls++
 	r.emit(eventEntry, m, marks, r.number-1)
+	if len(r.resumes) > 0 {
+		r.resume(m)
+	}
 }
 
 // exit ends the innermost call.
@@ -302,7 +324,14 @@ func (r *repairer) exit(marks Marks) {
 			r.where = nil
 		}
 	}
+	if r.suspends.Record > 0 && r.suspends.Method == o.method && marks&MarkUnwound == 0 {
+		r.putMark(r.suspends, true)
+		r.suspends = CoroutineMark{}
+	}
 	r.emit(eventExit, 0, marks, 0)
+	if len(r.resumes) > 0 {
+		r.dropResumes(k)
+	}
 	if k == r.message {
 		r.endMessage()
 	}

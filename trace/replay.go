@@ -148,6 +148,8 @@ func (p *replay) chunk(c Chunk) error {
 		t.repairer.isIn(windowRecords{c.FirstRecord, c.EndRecord, c.Begin})
 		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
+	case *Coroutines:
+		p.thread(c.Thread, 0).repairer.takeMarks(c)
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
@@ -245,6 +247,7 @@ func (p *replay) pass(t *thread, repair func()) error {
 func (p *replay) records(c *Records) error {
 	t := p.thread(c.Thread, c.First)
 	r := t.repairer
+	r.upTo(c.Marks)
 	list := r.take(c, p.slowOnly)
 	p.sum.all.Recorded += uint64(len(list))
 	for len(list) > 0 {
@@ -263,7 +266,8 @@ func (p *replay) thread(index uint32, first uint64) *thread {
 	t := p.threads[index]
 	if t == nil {
 		t = &thread{repairer: newRepairer(&p.limits, first), builder: newBuilder(index, p.loops)}
-		t.builder.sum = &p.sum.all
+		t.builder.sum, t.builder.marked = &p.sum.all, &t.repairer.marked
+		t.repairer.counts = &p.sum.all.Coroutines
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[index] = t
 		p.sum.all.Runs++

@@ -31,6 +31,12 @@ func (b *balance) Segment(s *Segment) error {
 	b.until[s.Thread] = s.End
 	b.calls += len(s.Calls)
 	s.Walk(func(int) { b.open[s.Thread]++ }, func(int) { b.open[s.Thread]-- })
+	for _, m := range s.Coroutines {
+		ofCall := m.Kind == CoroutineContinues || m.Kind == CoroutineResumes || m.Kind == CoroutineSuspends
+		if m.Call < -1 || int(m.Call) >= len(s.Calls) || ofCall && (m.Call < 0 || s.Calls[m.Call].Method != m.Method) {
+			b.t.Errorf("%+v has no call", m)
+		}
+	}
 	next := int32(0)
 	for i, c := range s.Calls {
 		outer := Call{Begin: s.Begin, End: s.End, Next: int32(len(s.Calls))}
@@ -207,6 +213,7 @@ func FuzzReplay(f *testing.F) {
 		for i, part := range slices.Collect(slices.Chunk(records, 1+int(size%64))) {
 			first := uint64(part[0]) % uint64(len(data)*(i+1))
 			p.chunk(stacksOf(part, i, first))
+			p.chunk(marksOf(part, first))
 			p.chunk(&Records{Thread: uint32(first % 3), First: first, Overwritten: uint64(part[0]) >> 60, List: part})
 			p.chunk(&StallChunk{Thread: uint32(first % 3), EndRecord: first + uint64(size)%9})
 		}
@@ -219,6 +226,16 @@ func FuzzReplay(f *testing.F) {
 			}
 		}
 	})
+}
+
+// marksOf returns marks of any kind, of the methods of some records, right before these or elsewhere.
+func marksOf(records []Record, first uint64) *Coroutines {
+	c := &Coroutines{Thread: uint32(first % 3), First: first % 7}
+	for i, r := range records {
+		c.Marks = append(c.Marks, CoroutineMark{Record: first + uint64(i)/2, Kind: CoroutineKind(r>>40) % 6,
+			Method: Method(r.ID()), Lost: uint64(r)})
+	}
+	return c
 }
 
 // stacksOf returns a sample of any stack: of the methods of some records.

@@ -62,8 +62,8 @@ type FrameNames interface {
 
 // SampleCounts counts steady samples.
 type SampleCounts struct {
-	// Placed is how many are in segments; InGaps how many of these lie where records are missing.
-	Placed, InGaps uint64
+	// Placed is how many are in segments.
+	Placed uint64
 	// Idle is how many were taken while no recorded call was open.
 	Idle uint64
 	// Unusable is how many have a stack that is lost, Unfit how many a stack that shows none of the open calls.
@@ -73,4 +73,7 @@ type SampleCounts struct {
 	Contradicting uint64
 	// Own is how many were taken while the thread was in the recorder's own code.
 	Own uint64
+	// Ran is how many show a thread that ran, and had run since its sample before. OwnRan is how many of these were taken
+	// in the recorder's own code.
+	Ran, OwnRan uint64
 }

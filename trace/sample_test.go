@@ -324,3 +324,26 @@ func checkSamples(t *testing.T, seed uint64, run *modelRun, c *namedCollect, who
 	}
 	return placed
 }
+
+// TestRunningSamples counts the samples of a thread that ran, and those of them in the recorder's own code.
+func TestRunningSamples(t *testing.T) {
+	counts := SampleCounts{}
+	r := repairer{table: &stackTable{counts: &counts}}
+	for _, s := range []struct {
+		cpu   int64
+		state ThreadState
+		own   bool
+	}{
+		{5, 2, true}, // whether it ran before is not known
+		{9, 2, true},
+		{-1, 2, true}, // not known
+		{12, 2, false},
+		{12, 2, true}, // it did not run
+		{15, ThreadWaiting, true},
+	} {
+		r.count(&SteadySample{CPU: s.cpu, State: s.state}, s.own)
+	}
+	if counts.Ran != 2 || counts.OwnRan != 1 {
+		t.Errorf("%d, of which %d are the recorder's; want 2 and 1", counts.Ran, counts.OwnRan)
+	}
+}

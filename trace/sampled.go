@@ -327,6 +327,12 @@ func (b *builder) renest() {
 		}
 		b.restore(p)
 	}
+	for i := range b.marks {
+		m := &b.marks[i]
+		for m.Call >= 0 && calls[m.Call].Next < m.index {
+			m.Call = calls[m.Call].Parent
+		}
+	}
 }
 
 // restore makes estimated calls of the calls that a sample's stack shows, and that are not around it any more: it is

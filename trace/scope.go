@@ -155,6 +155,7 @@ func (r *repairer) decide(complete bool) {
 }
 
 func (r *repairer) decideWith(known int, complete bool) {
+	r.dropResumes(0)
 	inner := r.open[r.scope.depth:]
 	if complete {
 		r.emit(eventRejoined, 0, 0, uint64(known))

@@ -101,6 +101,9 @@ type Segment struct {
 	Gaps []Gap
 	// Samples are the steady samples that were taken in it, the first one first.
 	Samples []Sample
+	// Coroutines has the marks of coroutines in it, in the order in which they were made. A segment that was made of
+	// another one has none.
+	Coroutines []PlacedMark
 }
 
 // Walk calls enter and leave for each call of the segment, in the order of time, an inner call left before an

@@ -125,6 +125,7 @@ func (s *Suspensions) Show(from *Segment) *Segment {
 	for len(open) > 0 {
 		leave()
 	}
+	out.Coroutines = nil
 	out.Samples = make([]Sample, len(from.Samples))
 	for i := range from.Samples {
 		out.Samples[i] = from.Samples[i].Moved(func(call int32) int32 { return moved[call] })

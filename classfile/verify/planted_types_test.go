@@ -19,6 +19,7 @@ var caughtByTypes = []string{
 	"a move from one position late",
 	"Uninitialized items of a frame not moved",
 	"a probe of the operands of another form", "max_stack without the probe", "an exact handler that leaves out posts",
+	"a result that is not copied", "max_stack without the result", "an entry before the constructor's call",
 	"a frame on the wrong side",
 	"a frame one byte late",
 	"an Uninitialized offset not shifted",

@@ -264,7 +264,8 @@ func TestRecordJar(t *testing.T) {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
 	b.want(r.stderr, `^tracegen: instrumented: \d+ of \d+ methods traced, in 4 of 4 classes of 2 archives`,
-		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`)
+		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`,
+		`^tracegen: recording cost: (about|at least) \d+\.\d times the CPU time of the plain program`)
 	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`,
 		` util\.Util\.spin$`, ` util\.Util\.run$`, ` util\.Version\.name$`)
 	if after := b.read("app.jar") + b.read("lib/util.jar"); after != before {

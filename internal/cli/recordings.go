@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
@@ -195,4 +196,6 @@ type Answer struct {
 	Recordings     []string // files
 	Mapping        string   // its file
 	Format, Output string
+	// End is called for each recording when it has been read.
+	End func(*analysis.Recording)
 }

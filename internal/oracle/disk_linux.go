@@ -1,11 +1,8 @@
 package oracle
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -57,22 +54,4 @@ func (d SmallDisk) Used() uint64 {
 		d.t.Fatal(err)
 	}
 	return disk.Blocks - disk.Bfree
-}
-
-// Fill writes a file until the disk is full. Who removes the file frees the space.
-func (d SmallDisk) Fill() (file string) {
-	d.t.Helper()
-	file = filepath.Join(d.dir, "ballast")
-	f, err := os.Create(file)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 512))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		d.t.Fatal(err)
-	}
-	return file
 }

@@ -8,7 +8,6 @@
 //     initialiser.
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
-//   - [VerifyClassFiles] runs java.lang.classfile, which JDK 24 and newer have.
 //   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
@@ -17,13 +16,13 @@
 // Last compared in November 2026:
 //
 //   - HotSpot 17, and 25 where installed: every class links (docs/verification.md), real programs behave as before.
-//   - ASM 9, javap, the JDK's class file API, jvm.go: structure, instructions, calls, and IDs of outputs.
+//   - ASM 9, javap, jvm.go: structure, instructions, calls, and IDs of outputs.
 //   - Go's archive/zip, unzip, the JDK's zip code, jar and javac: archives (docs/archives.md).
 //   - ART of Android 11, its verifier, interpreter and compiler: package art.
 //   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
 //   - ProGuard 7 and its retrace, R8's retrace 9.0.32 (built once by hand): renamed classes, retraced stack traces.
 //   - Android's Looper, MessageQueue, Choreographer of API 23, 28, 34, and 37: the runtime's Android part.
-//   - D8 and R8 9.5, 8.13, 8.5, animal-sniffer with the API of Android 5.0, dex2jar, Kotlin 2.2: the runtime in apps.
+//   - D8 and R8 9.5, 8.13, 8.5, animal-sniffer with the API of Android 5.0, Kotlin 2.2: the runtime in apps.
 //   - Perfetto's trace processor, speedscope in Chromium, the Firefox Profiler, go tool pprof:
 //     exports; the versions are pinned in internal/oracle/readers.
 //   - versitygw 1.8, an S3 server: mappings in a bucket.

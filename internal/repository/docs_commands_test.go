@@ -4,8 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
 // leftOut is a line of a document that stands for lines of the output that the document does not show.
@@ -87,36 +90,62 @@ func TestShownOutputIsCompared(t *testing.T) {
 	}
 }
 
-// TestReadingShowsWhatHappens runs the commands of docs/reading.md where the page says, and compares their output.
-//
-// Invariant: The commands of docs/reading.md print what the page shows.
-func TestReadingShowsWhatHappens(t *testing.T) {
-	tool := buildTool(t)
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("examples/shop/recordings")); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join("docs", "reading.md"))
+// runShown runs the commands of a document by a shell in a directory, with tracegen on PATH, and compares their output.
+// A command that exports a variable sets it for those behind it.
+func runShown(t *testing.T, page, dir string, least int, environment ...string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := shownCommands(string(text))
-	if len(commands) < 6 {
+	if len(commands) < least {
 		t.Fatalf("only %d commands are found", len(commands))
 	}
+	environment = slices.Concat(os.Environ(), environment,
+		[]string{"PATH=" + filepath.Dir(buildTool(t)) + string(os.PathListSeparator) + os.Getenv("PATH")})
 	for _, c := range commands {
-		args := strings.Fields(c.line)
-		if args[0] != "tracegen" {
-			t.Fatalf("%s: not a command of tracegen", c.line)
+		if variable, ok := strings.CutPrefix(c.line, "export "); ok {
+			environment = append(environment, variable)
+			continue
 		}
-		command := exec.Command(tool, args[1:]...)
-		command.Dir = dir
+		command := exec.Command("sh", "-c", c.line)
+		command.Dir, command.Env = dir, environment
+		var messages strings.Builder
+		command.Stderr = &messages
 		output, err := command.Output()
 		if err != nil {
-			t.Errorf("%s: %v", c.line, err)
+			t.Errorf("%s: %v\n%s", c.line, err, messages.String())
 		}
 		if !shows(c.output, string(output)) {
 			t.Errorf("the page shows\n%s\nbut %s prints\n%s", c.output, c.line, output)
 		}
 	}
+}
+
+// Invariant: The commands of docs/reading.md print what the page shows.
+func TestReadingShowsWhatHappens(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("examples/shop/recordings")); err != nil {
+		t.Fatal(err)
+	}
+	runShown(t, "docs/reading.md", dir, 6)
+}
+
+// Invariant: The commands of docs/mappings.md print what the page shows. The bucket that it names is on a real server.
+func TestMappingsShowsWhatHappens(t *testing.T) {
+	store := oracle.StartObjectStore(t)
+	if store.Bucket != "mappings" {
+		t.Fatalf("the page names the bucket mappings, and there is %s", store.Bucket)
+	}
+	dir := t.TempDir()
+	jar, err := os.ReadFile(sampleJar)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "sample.jar"), jar, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	runShown(t, "docs/mappings.md", dir, 10,
+		append(store.Env(), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))...)
 }

@@ -175,9 +175,12 @@ func (r *checker) checkMethod(old, now *classfile.Member, id uint32) {
 		if hooked {
 			r.report(-1, ruleFocus, "a call of at", "an unchanged method")
 		}
+		if r.lacksReports(old) {
+			r.report(-1, ruleContinuation, "calls that report instances", "an unchanged method")
+		}
 		return
 	}
-	if id == 0 && !hooked {
+	if id == 0 && !hooked && !r.lacksReports(old) {
 		r.report(-1, ruleMethod, "the method unchanged", "a difference")
 	}
 	if !r.checkAttributes(old, now) {
@@ -197,7 +200,7 @@ func (r *checker) checkMethod(old, now *classfile.Member, id uint32) {
 	was, _ := classfile.FindAttribute(old.Attributes, "Code")
 	if bytes.Equal(r.rebuilt, was.Info) {
 		r.before = codeOf(was.Info)
-		r.checkExpectedCalls(&r.before, id)
+		r.checkExpectedCalls(old, &r.before, id)
 	} else if len(r.findings) == known {
 		r.reportDifference(old, was.Info)
 	}

@@ -14,6 +14,7 @@ const (
 	postName                            = "posted"
 	postObjectDescriptor                = "(Ljava/lang/Object;Ljava/lang/Object;I)V"
 	postWhatDescriptor                  = "(Ljava/lang/Object;II)V"
+	resultDescriptor                    = "(Ljava/lang/Object;I)V" // of o too
 	hookedName, hookedDescriptor        = "onWindowFocusChanged", "(Z)V"
 )
 
@@ -25,9 +26,12 @@ type block struct {
 	start                    int    // index of its first constant
 	entry, exit, focus, hook uint16 // Methodrefs; hook is super.onWindowFocusChanged; 0 if absent
 	postObject, postWhat     uint16 // Methodrefs of posted, 0 if absent
-	throwable                uint16 // Class, 0 if absent
-	notes                    notes
-	used                     []bool // by index minus start: whether inserted code or another constant needs it
+	result                   uint16 // Methodref of the o that takes the result, 0 if absent
+	// reports has the Methodrefs of the methods that report instances, 0 if absent.
+	reports   [reportedResumes + 1]uint16
+	throwable uint16 // Class, 0 if absent
+	notes     notes
+	used      []bool // by index minus start: whether inserted code or another constant needs it
 }
 
 // reset makes b a block without calls that begins at index start, and keeps its memory.
@@ -113,6 +117,14 @@ func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 		slot = &b.postObject
 	case ours && ref.Name == postName && ref.Descriptor == postWhatDescriptor:
 		slot = &b.postWhat
+	case ours && ref.Name == exitName && ref.Descriptor == resultDescriptor:
+		slot = &b.result
+	case ours && ref.Descriptor == resultDescriptor:
+		for what := range b.reports {
+			if reported(what).String() == ref.Name {
+				slot = &b.reports[what]
+			}
+		}
 	case !ours && ref.Name == hookedName && ref.Descriptor == hookedDescriptor:
 		slot = &b.hook
 	}

@@ -19,6 +19,8 @@
 //	entry   push ID; invokestatic i(I)V                     at the start, or after the call of another constructor
 //	focus   aload_0; iload_1; invokestatic at(Activity,Z)V  after the entry call, in onWindowFocusChanged(Z)V
 //	exit    push ID; invokestatic o(I)V                     directly before a return or athrow
+//	result  dup; push ID; invokestatic o(Object,I)V         directly before an areturn of suspending code
+//	instance aload_0; push ID; invokestatic (Object,I)V     before the entry call, in continuation classes
 //	handler push ID; invokestatic o(I)V; athrow             at the very end, the target of the last exception entries
 //
 // # Sides of a position
@@ -50,6 +52,6 @@
 //   - insertedcode.go finds the inserted calls of a method and maps every position back to the original.
 //   - rebuildcode.go writes the Code attribute of the original; codetables.go and stackframes.go restore the attributes
 //     inside of it.
-//   - expectedcalls.go and exits.go compare the calls with what was asked for.
+//   - expectedcalls.go, exits.go, postcalls.go and coroutinecalls.go compare the calls with what was asked for.
 //   - constantblock.go and stripnotes.go read the block of new constants and its notes.
 package equivalence

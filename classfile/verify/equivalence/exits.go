@@ -20,8 +20,9 @@ type Exits struct {
 
 // checkExits checks that an exit call stands before every instruction that needs one, and before no other. entered says
 // where a constructor has initialised `this`, and so has had its entry call; it is nil if the entry call is at the
-// start.
-func (r *checker) checkExits(before *classfile.Code, entered *code.Initialised) {
+// start. With coroutines, the call before an areturn of suspending code must take the result, and no other may.
+func (r *checker) checkExits(old *classfile.Member, before *classfile.Code, entered *code.Initialised) {
+	suspending := r.want.Coroutines && isSuspending(r.original, old)
 	var covered []int32
 	for _, e := range r.exits {
 		demanded := e.op.IsReturn()
@@ -37,6 +38,9 @@ func (r *checker) checkExits(before *classfile.Code, entered *code.Initialised) 
 			r.report(e.pc, ruleExit, fmt.Sprintf("exit code before %v", e.op), "none")
 		case has && !demanded:
 			r.report(e.before, ruleExit, fmt.Sprintf("no exit code before this %v", e.op), "exit code")
+		case has && e.result != (suspending && e.op == code.Areturn):
+			r.report(e.before, ruleExit, "exit code that takes the result before an areturn of suspending code alone",
+				fmt.Sprintf("before this %v: %v", e.op, e.result))
 		}
 	}
 }

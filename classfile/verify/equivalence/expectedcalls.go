@@ -15,10 +15,11 @@ var atStart = []int{0}
 // checkExpectedCalls compares the calls of the current method with those that were asked for: where they stand, and the
 // max_stack that they need. before is the original's code. It is known to be equal to what is left of the method
 // without the calls, so that data flow analyses of it also hold for the rewritten code.
-func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
+func (r *checker) checkExpectedCalls(old *classfile.Member, before *classfile.Code, id uint32) {
 	r.checkStack(before)
+	r.checkInstanceReports(old, before)
 	if id == 0 {
-		return // checkIDs has reported every call except the focus call
+		return // checkIDs has reported every other call, except the focus call
 	}
 	var entered *code.Initialised
 	entries := atStart
@@ -37,17 +38,22 @@ func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
 	}
 	r.checkEntries(entries)
 	r.checkPosts()
-	r.checkExits(before, entered)
+	r.checkExits(old, before, entered)
 	r.checkHandler(entered)
 }
 
-// checkIDs checks that every call has the method's ID, and that there is a focus call if and only if hooked is set.
+// checkIDs checks that every call has the method's ID, or that of the continuation, and that there is a focus call if
+// and only if hooked is set.
 func (r *checker) checkIDs(id uint32, hooked bool) {
 	hooks := 0
 	for _, c := range r.calls {
 		switch {
 		case c.kind == callFocus:
 			hooks++
+		case c.kind == callInstance:
+			if int64(c.id) != int64(r.want.Continuation) {
+				r.report(c.start, ruleID, fmt.Sprint(r.want.Continuation), fmt.Sprint(c.id))
+			}
 		case id == 0:
 			r.report(c.start, ruleID, "no calls", fmt.Sprintf("a call with ID %d", c.id))
 		case int64(c.id) != int64(id):

@@ -57,12 +57,15 @@ type call struct {
 	push       int    // where the instruction stands that pushes the ID, in the rewritten code
 	constant   uint16 // the index of the Integer that an ldc or ldc_w loads, otherwise 0
 	post       postKind
+	result     bool     // of callExit: it takes the result
+	reports    reported // of callInstance
 }
 
 type callKind uint8
 
 const (
-	callEntry callKind = iota
+	callInstance callKind = iota // reports an instance of a continuation class
+	callEntry
 	callFocus
 	callPost
 	callExit
@@ -73,7 +76,8 @@ const (
 type exitPoint struct {
 	op       code.Op
 	pc, orig int
-	before   int // where the exit code before it begins; pc if there is none
+	before   int  // where the exit code before it begins; pc if there is none
+	result   bool // this code takes the result
 }
 
 // edit is a range of the rewritten code that is different in the original.
@@ -151,7 +155,7 @@ func (b *body) findHandler() {
 		return
 	}
 	c, ok := b.inserted(start)
-	if !ok || c.kind != callExit || c.end != len(bytecode)-1 || code.Op(bytecode[c.end]) != code.Athrow {
+	if !ok || c.kind != callExit || c.result || c.end != len(bytecode)-1 || code.Op(bytecode[c.end]) != code.Athrow {
 		return
 	}
 	b.end, b.hasHandler = start, true
@@ -162,10 +166,11 @@ func (b *body) findHandler() {
 func (b *body) beginsCall(pc int) bool {
 	op, rest := code.Op(b.code.Bytecode[pc]), b.code.Bytecode[pc:]
 	if op == code.Dup || op == code.Dup2 || op == code.Dup2X2 {
-		return b.block.postObject != 0 || b.block.postWhat != 0
+		return b.block.postObject != 0 || b.block.postWhat != 0 || b.block.result != 0
 	}
 	if op == code.Aload0 {
-		return len(rest) > 1 && code.Op(rest[1]) == code.Iload1
+		return len(rest) > 1 && (code.Op(rest[1]) == code.Iload1 ||
+			b.block.reports != [reportedResumes + 1]uint16{} && scanned[rest[1]]&mayBeInserted != 0)
 	}
 	size := op.Size()
 	return len(rest) > size && code.Op(rest[size]) == code.Invokestatic
@@ -177,8 +182,11 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 	copies, push := copiesNothing, pc
 	switch code.Op(bytecode[pc]) {
 	case code.Aload0:
-		if pc+1 >= len(bytecode) || code.Op(bytecode[pc+1]) != code.Iload1 {
+		if pc+1 >= len(bytecode) {
 			return call{}, false
+		}
+		if code.Op(bytecode[pc+1]) != code.Iload1 {
+			return b.insertedReport(pc)
 		}
 		ref := b.invoked(pc + 2)
 		return call{kind: callFocus, start: pc, end: pc + 5}, ref != 0 && ref == b.block.focus
@@ -199,6 +207,9 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 	}
 	c = call{start: pc, end: push + size + 3, id: id, push: push, constant: constant}
 	switch {
+	case copies == copiesFirst:
+		c.kind, c.result = callExit, true
+		return c, ref == b.block.result
 	case copies != copiesNothing:
 		c.kind, c.post = callPost, postKind{copies: copies, what: ref == b.block.postWhat}
 		return c, ref == b.block.postObject || ref == b.block.postWhat
@@ -210,6 +221,23 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 		return c, false
 	}
 	return c, true
+}
+
+// insertedReport reads the call that starts with an aload_0 at pc, if it reports an instance.
+func (b *body) insertedReport(pc int) (c call, ok bool) {
+	id, constant, size := b.pushed(pc + 1)
+	if size == 0 {
+		return call{}, false
+	}
+	ref := b.invoked(pc + 1 + size)
+	c = call{kind: callInstance, start: pc, end: pc + size + 4, id: id, push: pc + 1, constant: constant}
+	for what, methodref := range b.block.reports {
+		if ref != 0 && ref == methodref {
+			c.reports = reported(what)
+			return c, true
+		}
+	}
+	return call{}, false
 }
 
 // invoked returns the constant of the invokestatic at pc, 0 if there is none.
@@ -284,6 +312,7 @@ type insertion struct {
 	start        int // -1 if there is none
 	branchTarget int // the position after entry and focus call, where branches lead
 	exit         bool
+	result       bool     // its exit call takes the result
 	post         postKind // of its probe; zero if it has none
 	last         callKind // the kind of its last call so far
 }
@@ -381,7 +410,7 @@ func (b *body) scan() bool {
 // scanSpecial maps an instruction of the original that leaves the method, that must have a probe, that is edited, or
 // that stands behind inserted code. It returns its size in the original.
 func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (width int) {
-	before, probe, properties := pc, pending.post, scanned[op]
+	before, probe, result, properties := pc, pending.post, pending.result, scanned[op]
 	if pending.start < 0 {
 		b.places[pc] = int32(orig)<<sideBits | sideAll
 	} else {
@@ -391,7 +420,7 @@ func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (
 		b.checkProbe(op, pc, orig, probe)
 	}
 	if properties&leavesMethod != 0 {
-		b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
+		b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before, result: result})
 	} else if before != pc {
 		b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
 	}
@@ -415,13 +444,22 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 	if pending.start < 0 {
 		*pending = insertion{start: c.start, branchTarget: c.start}
 	} else if c.kind <= pending.last {
-		b.report(c.start, ruleCode, "entry, focus hook, and probe or exit at most once each and in this order",
+		b.report(c.start, ruleCode, "report, entry, focus hook, and probe or exit at most once each and in this order",
 			"another order")
 	}
 	pending.last = c.kind
+	afterConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
 	switch c.kind {
+	case callInstance:
+		placed := afterConstructor
+		if c.reports == reportedResumes {
+			placed = c.orig == 0 && isResumption(b.member.Name, b.member.Descriptor)
+		}
+		if !placed {
+			b.report(c.start, ruleContinuation, "reports behind the call that initialises this, or of a resumption at the "+
+				"start of invokeSuspend", c.reports.String()+" elsewhere")
+		}
 	case callEntry:
-		afterConstructor := previous == code.Invokespecial && b.member.Name == "<init>"
 		if c.orig != 0 && !afterConstructor {
 			b.report(c.start, ruleEntry, "entry code at the start of the method or after a constructor's call",
 				"entry code elsewhere")
@@ -434,7 +472,7 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 		pending.post = c.post
 		return
 	case callExit:
-		pending.exit = true
+		pending.exit, pending.result = true, c.result
 		return
 	}
 	pending.branchTarget = c.end
@@ -460,7 +498,7 @@ func (b *body) mapPositions(pending *insertion, pc, orig int) (exit int) {
 	if pending.exit {
 		exit = target
 	}
-	pending.start, pending.post = -1, postKind{}
+	pending.start, pending.post, pending.result = -1, postKind{}, false
 	return exit
 }
 

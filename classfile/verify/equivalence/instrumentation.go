@@ -17,6 +17,15 @@ type Instrumentation struct {
 	// method that has an ID.
 	Posts bool
 
+	// Coroutines demands that the exit call before an areturn of suspending code takes the result (see
+	// coroutinecalls.go).
+	Coroutines bool
+
+	// Continuation is the ID with which a continuation class must report its instances: behind the call that
+	// initialises `this` in constructors that never write local variable 0, and at the start of invokeSuspend. It is 0
+	// if the class must not.
+	Continuation uint32
+
 	// IDs holds the method ID of each method, by its index in the original. A method whose ID is 0, or for which there
 	// is no element, must have no calls.
 	IDs []uint32

@@ -1,8 +1,6 @@
 package equivalence
 
 import (
-	"slices"
-
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
@@ -18,11 +16,12 @@ const (
 	copiesTwo                      // dup2: the two words on top
 	copiesBelowLong                // dup2_x2, pop2, dup2_x2: the two words below a long
 	copiesFirstTwice               // dup, dup: the word on top, twice
+	copiesFirst                    // dup: the word on top, which is no probe but a result
 )
 
 func (c copies) String() string {
 	return [...]string{"no probe", "a probe of the two words on top", "a probe of the two words below a long",
-		"a probe of the word on top"}[c]
+		"a probe of the word on top", "the result"}[c]
 }
 
 // postKind is what a probe copies, and whether it calls the method posted that takes an int.
@@ -65,6 +64,8 @@ func copiesAt(rest []byte) (c copies, length int) {
 		return copiesBelowLong, 3
 	case starts(code.Dup, code.Dup):
 		return copiesFirstTwice, 2
+	case starts(code.Dup):
+		return copiesFirst, 1
 	}
 	return copiesNothing, 0
 }
@@ -149,8 +150,22 @@ func (r *checker) checkPosts() {
 
 // mostWords returns how many words of stack the calls of the current method need at most, for code with jsr.
 func (b *body) mostWords() int {
-	if slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callPost }) {
+	most := 1
+	for _, c := range b.calls {
+		if c.kind != callFocus {
+			most = max(most, c.words())
+		}
+	}
+	return most
+}
+
+// words returns how many words of stack a call needs, above those that are there.
+func (c *call) words() int {
+	switch {
+	case c.kind == callPost:
 		return postWords
+	case c.kind == callFocus, c.kind == callInstance, c.result:
+		return objectWords
 	}
 	return 1
 }

@@ -161,8 +161,8 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 //   - If max_stack is greater than what the inserted calls need, the injector did not raise it.
 //   - Otherwise it was raised to that, and the original's was the greatest depth that its code reaches, as compilers
 //     write it.
-//   - After a jsr the depths are not known, and the injector always added what one call needs: one word, or three if
-//     there is a probe.
+//   - After a jsr the depths are not known, and the injector always added what one call needs: one word, two if a call
+//     takes an object, or three if there is a probe.
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	depths := &b.depths
 	if err := depths.Follow(b.pool, stripped); err != nil {
@@ -187,24 +187,22 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 func (b *body) neededStack(depths *code.Depths) int {
 	need := 0
 	for _, c := range b.calls {
-		words := 1
-		switch c.kind {
-		case callFocus:
-			words = 2
-		case callPost:
-			words = postWords
-		case callHandler:
+		if c.kind == callHandler {
 			need = max(need, 2)
 			continue
 		}
 		if depth, ok := depths.At(c.orig); ok {
-			need = max(need, depth+words)
+			need = max(need, depth+c.words())
 		}
 	}
 	// In code that no path reaches, the stack has at least the words that the instruction pops.
 	for _, e := range b.exits {
 		if _, reached := depths.At(e.orig); !reached && e.before != e.pc {
-			need = max(need, leavingWords(e.op)+1)
+			words := 1
+			if e.result {
+				words = objectWords
+			}
+			need = max(need, leavingWords(e.op)+words)
 		}
 	}
 	return need

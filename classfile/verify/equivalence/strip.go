@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o, at or posted of the runtime class
-// in a way in which tracegen does not: the calls were written by hand or by another tool.
+// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls methods of the runtime class that inserted
+// code calls, in a way in which tracegen does not: the calls were written by hand or by another tool.
 var ErrForeignCalls = errors.New("calls of the runtime that tracegen did not insert")
 
 // The class that carries the mapping's digest, and its one method.
@@ -159,13 +159,17 @@ func isReport(ref classfile.Ref) bool {
 	if ref.Name == postName {
 		return ref.Descriptor == postObjectDescriptor || ref.Descriptor == postWhatDescriptor
 	}
+	if ref.Descriptor == resultDescriptor {
+		return ref.Name == exitName || slices.Contains(reportNames(), ref.Name)
+	}
 	return (ref.Name == entryName || ref.Name == exitName) && ref.Descriptor == callDescriptor
 }
 
 // stripper makes the edit that removes all inserted code from a class.
 type stripper struct {
 	body
-	removed int
+	removed   int
+	instances int32 // the ID of the class's continuations, 0 until it is known
 }
 
 func (s *stripper) edit() classfile.Edit {
@@ -275,9 +279,10 @@ func (b *body) mentionsBlock(c *classfile.Code) bool {
 	return false
 }
 
-// checkPairs checks that the calls of one method belong together: all have the same ID, and there is no exit call
-// and no probe without an entry call. A probe may stand in front of the entry call, in the arguments of super().
-func (b *body) checkPairs() {
+// checkPairs checks that the calls of one method belong together: all have the same ID, or that of the class's
+// continuations, and there is no exit call and no probe without an entry call. A probe may stand in front of the entry
+// call, in the arguments of super().
+func (b *stripper) checkPairs() {
 	entered := slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callEntry })
 	if !entered && slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callPost }) {
 		b.report(-1, ruleEntry, "an entry call in a method with probes", "none")
@@ -285,7 +290,16 @@ func (b *body) checkPairs() {
 	entered = false
 	var id int32
 	for _, c := range b.calls {
-		if c.kind == callFocus {
+		switch c.kind {
+		case callFocus:
+			continue
+		case callInstance:
+			if b.instances == 0 {
+				b.instances = c.id
+			}
+			if c.id != b.instances {
+				b.report(c.start, ruleID, fmt.Sprintf("the ID %d of other continuations", b.instances), fmt.Sprint(c.id))
+			}
 			continue
 		}
 		if id == 0 {

@@ -264,25 +264,31 @@ func TestManyRanges(t *testing.T) {
 	}
 }
 
+// fuzzSeeds adds the small classes, and a class of each body in several versions, each with its number in its list.
+func fuzzSeeds(f *testing.F, add func(data []byte, n byte)) {
+	f.Helper()
+	for n, c := range crafted.All(f) {
+		if len(c.Bytes()) <= 8192 {
+			add(c.Bytes(), byte(n))
+		}
+	}
+	for _, cases := range [][]bodyCase{bodyCases, objectCases, inferenceCases} {
+		for n, c := range cases {
+			for _, major := range []uint16{48, 50, 52, 61} {
+				a := crafted.NewClass(major, "T", "java/lang/Object")
+				a.Add(c.make(a))
+				add(a.Bytes(), byte(n))
+			}
+		}
+	}
+}
+
 // FuzzCheck: no bytes make the verifier panic or run away.
 //
 // Invariant: The time and memory of the type checker are bounded, whatever a class contains.
 func FuzzCheck(f *testing.F) {
-	for _, c := range crafted.All(f) {
-		if len(c.Bytes()) <= 8192 {
-			f.Add(c.Bytes())
-		}
-	}
+	fuzzSeeds(f, func(data []byte, _ byte) { f.Add(data) })
 	w := smallWorld(f)
-	for _, cases := range [][]bodyCase{bodyCases, objectCases, inferenceCases} {
-		for _, c := range cases {
-			for _, major := range []uint16{48, 50, 52, 61} {
-				a := crafted.NewClass(major, "T", "java/lang/Object")
-				a.Add(c.make(a))
-				f.Add(a.Bytes())
-			}
-		}
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := classfile.Parse(data)
 		if err != nil || len(data) > hostileSize {
@@ -312,24 +318,11 @@ func FuzzCheck(f *testing.F) {
 //
 // Invariant: Instrumenting introduces no finding of the type check: inject then verify finds nothing new.
 func FuzzInjected(f *testing.F) {
-	for n, c := range crafted.All(f) {
-		if len(c.Bytes()) <= 8192 {
-			f.Add(c.Bytes(), byte(n))
-		}
-	}
+	fuzzSeeds(f, func(data []byte, n byte) { f.Add(data, n) })
 	for seed := range uint64(40) {
 		f.Add(generated.Class(seed), byte(seed))
 	}
 	w := smallWorld(f)
-	for _, cases := range [][]bodyCase{bodyCases, objectCases, inferenceCases} {
-		for n, c := range cases {
-			for _, major := range []uint16{48, 50, 52, 61} {
-				a := crafted.NewClass(major, "T", "java/lang/Object")
-				a.Add(c.make(a))
-				f.Add(a.Bytes(), byte(n))
-			}
-		}
-	}
 	f.Fuzz(func(t *testing.T, data []byte, number byte) {
 		c, err := classfile.Parse(data)
 		if err != nil || len(data) > hostileSize {

@@ -39,7 +39,8 @@ func Assign(ctx context.Context, c Config, parts []*Part, to Slices) (*Result, e
 	rules := filterOf(c.Filter, original, c.R8)
 	callsOf := func(class int) (inject.Calls, error) { return a.facts[class].CallsOf(), nil }
 	draft, err := plan.New(a.facts, callsOf, plan.Options{
-		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Inject.Posts, RuntimeExternal: c.RuntimeExternal,
+		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Inject: c.Inject,
+		CoroutinesIfAny: c.CoroutinesIfAny, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		ClassPath: supertypesOf(path, opened),

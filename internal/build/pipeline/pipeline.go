@@ -64,9 +64,11 @@ type Config struct {
 	Flat   bool   // nested archives are not opened
 	Merge  string // write all inputs into this one jar; of entries of one name the first input's wins
 
-	Filter     *filter.Filter // nil traces whatever is not trivial
-	Inject     inject.Options
-	FocusHooks bool // let Activities report focus changes
+	Filter *filter.Filter // nil traces whatever is not trivial
+	Inject inject.Options
+	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	CoroutinesIfAny bool
+	FocusHooks      bool // let Activities report focus changes
 
 	// Android is set if the outputs are for Android: a module descriptor that Merge leaves out is no warning then.
 	Android bool

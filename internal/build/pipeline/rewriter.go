@@ -161,7 +161,7 @@ func (r *rewriter) Trial(class int, facts *plan.Class, c *classfile.Class, focus
 	if facts.Name == "module-info" && r.options.Requires != "" {
 		return facts.Tried(r.Apply(class, c, &plan.Task{Requires: true}).Failure, nil)
 	}
-	task := plan.Trial(facts)
+	task := plan.Trial(facts, r.options.Inject.Coroutines)
 	var rejection, focusRejection *plan.Rejection
 	if task.Instruments() {
 		rejection = r.Apply(class, c, &task).Failure

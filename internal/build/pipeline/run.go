@@ -127,7 +127,8 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 		return w.callsOf(class, facts, scanning.Inject.RuntimeClass)
 	}
 	return plan.New(facts, callsOf, plan.Options{
-		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
+		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Inject: options, R8: c.R8,
+		CoroutinesIfAny: c.CoroutinesIfAny,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),

@@ -14,7 +14,8 @@ import (
 // translates between the two: what the injector was asked for becomes demands on the class file. The translation is
 // written down by hand, not taken from the code that inserts the calls.
 func Expected(o inject.Options, r inject.Request) equivalence.Instrumentation {
-	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest, Posts: o.Posts}
+	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest, Posts: o.Posts,
+		Coroutines: r.Coroutines, Continuation: r.Continuation}
 	if want.RuntimeClass == "" {
 		want.RuntimeClass = inject.DefaultRuntimeClass
 	}

@@ -27,8 +27,10 @@ type Class struct {
 	SourceFile string          // if lines are asked for
 	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
 	// Uses are the methods that a class of the program itself names, if decisions depend on it.
-	Uses    []inject.MethodRef
-	Warning string // what follows the name of its place
+	Uses []inject.MethodRef
+	// Continued is the method that instances of the class continue, if it is to report them; see inject.ContinuedBy.
+	Continued *inject.MethodRef
+	Warning   string // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.
 	FocusRefusal string
 	Runtime      *RuntimeFaults // of the runtime class, nil for others
@@ -65,9 +67,9 @@ type Body struct {
 }
 
 // RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They
-// are empty if it can.
+// are empty if it can. Coroutines says why coroutines cannot be reported to it.
 type RuntimeFaults struct {
-	WithFocus, Plain string // texts of errors
+	WithFocus, Plain, Coroutines string // texts of errors
 }
 
 // Rejection is why a rewritten class must not be written: the detail of what a check found.

@@ -253,9 +253,11 @@ func (k *factsCodec) class(c *Class) {
 	}
 	k.Texts(&c.Interfaces)
 	wire.List(k.Codec, &c.Uses, 3, k.method)
+	wire.Optional(k.Codec, &c.Continued, k.method)
 	wire.Optional(k.Codec, &c.Runtime, func(r *RuntimeFaults) {
 		k.Text(&r.WithFocus)
 		k.Text(&r.Plain)
+		k.Text(&r.Coroutines)
 	})
 	wire.Optional(k.Codec, &c.Rejection, func(r *Rejection) { r.Pack(k.Codec) })
 	wire.Optional(k.Codec, &c.FocusRejection, func(r *Rejection) { r.Pack(k.Codec) })

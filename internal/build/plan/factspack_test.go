@@ -31,8 +31,9 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 				1 * filter.CallKinds,
 				outlinedCall(calls.methods[1].targets[1])*filter.CallKinds + outlinedCall(filter.CallVirtual)}},
 		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
-		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
-		Library: true, Uses: []inject.MethodRef{{Class: "l/L", Name: "g", Descriptor: "()V"}},
+		Runtime: &RuntimeFaults{"with", "plain", "coroutines"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
+		Continued: &inject.MethodRef{Class: "a/F", Name: "load", Descriptor: "()V"},
+		Library:   true, Uses: []inject.MethodRef{{Class: "l/L", Name: "g", Descriptor: "()V"}},
 		Sum: 1<<63 + 5, Calls: calls, Rejection: &Rejection{Detail: "found",
 			PreExisting: true, Unchecked: true}, FocusRejection: &Rejection{Detail: "found too"},
 	}

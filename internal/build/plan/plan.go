@@ -33,11 +33,13 @@ import (
 type Options struct {
 	Inputs []string // what inputs are called in messages, by number
 
-	Filter          *filter.Filter // that the scan had; decides about supertypes
-	FocusHooks      bool           // Activities are made to report focus changes
-	Posts           bool           // calls that post messages get probes
-	RuntimeExternal bool           // the runtime class may be missing
-	AddRequires     bool           // modules are made to require the runtime's
+	Filter     *filter.Filter // that the scan had; decides about supertypes
+	FocusHooks bool           // Activities are made to report focus changes
+	Inject     inject.Options // that the scan had
+	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	CoroutinesIfAny bool
+	RuntimeExternal bool // the runtime class may be missing
+	AddRequires     bool // modules are made to require the runtime's
 	Runtime         string
 	// OriginalRuntime is what Runtime, a class of the inputs, was called before it was renamed.
 	OriginalRuntime string
@@ -119,6 +121,9 @@ type Draft struct {
 	names      []*former // likewise; empty unless the classes were renamed
 	dropped    map[*input.Entry]bool
 	hooksFocus bool // some Activity gets a focus hook
+	coroutines bool // coroutines are reported to the runtime class
+	// continuations has the methods that instances of classes continue, by class.
+	continuations map[int]methodPlace
 }
 
 // decided is what differs from the facts about a class, or is not among them.
@@ -128,11 +133,13 @@ type decided struct {
 	focus    inject.Focus
 	requires bool // it is a module-info that has to require the runtime's module
 	rejected bool // a check rejected it: it is written as it came
+	silent   bool // it reports no continuations
 }
 
 // New decides about classes, whose facts are in input order.
 func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
+	d.coroutines = o.Inject.Coroutines
 	d.dropDuplicates()
 	d.recallNames()
 	d.Warnings = append(d.Warnings, ScanWarnings(facts)...)
@@ -152,6 +159,7 @@ func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 		return nil, err
 	}
 	d.decideBounded(byName)
+	d.decideContinuations(byName)
 	d.decideRequires()
 	return d, nil
 }
@@ -263,6 +271,7 @@ func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
 		next.classes[n].methods = slices.Clone(next.classes[n].methods)
 		if len(rejection.Refusals) > 0 {
 			next.refuse(n, rejection.Refusals)
+			next.classes[n].silent = true // one of them may be of a method that reports
 			refused = true
 			continue
 		}
@@ -319,6 +328,9 @@ func (d *Draft) stamped(class int) bool { return d.facts[class].Stamped && !d.cl
 func (d *Draft) instrumented(class int) bool {
 	c := &d.classes[class]
 	if c.focus != inject.FocusNone || d.stamped(class) || c.requires {
+		return true
+	}
+	if _, reports := d.continuation(class); reports {
 		return true
 	}
 	for i := range d.facts[class].Methods {

@@ -42,7 +42,7 @@ type Scanner struct {
 
 	// Of the class that is scanned:
 	methods []Method         // those with code
-	bodies  []classfile.Code // of those that may be traced
+	bodies  []classfile.Code // of those that may be traced, or are to report instances
 	found   []Body           // see Class.Bodies
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
@@ -131,9 +131,10 @@ func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
 		facts.Calls = s.graph.record(c)
 	}
 	if facts.Name == s.options.Inject.RuntimeClass {
-		posts := s.options.Inject.Posts
-		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, posts)),
-			faultOf(inject.CheckRuntime(c, false, posts))}
+		plain := s.options.Inject
+		plain.Coroutines = false
+		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, plain)),
+			faultOf(inject.CheckRuntime(c, false, plain)), faultOf(inject.CheckRuntime(c, false, s.options.Inject))}
 	}
 	if inject.IsMappingInfo(c) && foreign == "" {
 		err := inject.CheckMappingInfo(c)
@@ -213,6 +214,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	}
 	facts.Untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked &&
 		whole.Reason != filter.ReasonGenerated
+	s.continued(facts, c)
 	if s.options.Lines {
 		facts.SourceFile = sourceFile(c)
 	}
@@ -242,7 +244,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		case facts.Name == "" || m.Name == "" || m.Descriptor == "":
 			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: nameless}
 		default:
-			d = forClass.Decide(m, *body)
+			d = facts.continuationDecision(m, forClass.Decide(m, *body))
 		}
 		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
 			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
@@ -256,8 +258,10 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 				s.outline(len(s.methods)-1, o)
 			}
 		}
-		if d.Traced() {
+		if d.Traced() || err == nil && facts.reports(m) {
 			s.bodies = s.bodies[:n+1]
+		}
+		if d.Traced() {
 			s.candidate(c, m, body)
 		}
 	}
@@ -302,8 +306,14 @@ func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *class
 // and whether the focus hook has any beside those of the others.
 func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	candidates := candidatesOf(s.methods)
-	if len(candidates) > 0 && (s.options.Complete || !s.injector.FitsWithoutTrial(c, s.bodies)) {
-		refuse(s.methods, s.injector.Try(c, candidates, inject.FocusNone))
+	if len(s.bodies) > 0 && (s.options.Complete || !s.injector.FitsWithoutTrial(c, s.bodies)) {
+		refusals := s.injector.Try(c, candidates, inject.FocusNone)
+		refuse(s.methods, slices.DeleteFunc(refusals, func(r inject.Refusal) bool {
+			if inject.ReportsContinuation(&c.Methods()[r.Method]) {
+				facts.Continued = nil // there is no room for what has to go together
+			}
+			return !slices.Contains(candidates, r.Method)
+		}))
 	}
 	focus := facts.Ancestry.Focus()
 	if !s.options.FocusHooks || facts.Untouched || focus == inject.FocusNone {

@@ -21,7 +21,8 @@ type Task struct {
 
 // Instruments reports whether anything is put into the class.
 func (t *Task) Instruments() bool {
-	return t.Requires || len(t.Request.Methods) > 0 || t.Request.Focus != inject.FocusNone || t.Request.Digest != ""
+	return t.Requires || len(t.Request.Methods) > 0 || t.Request.Focus != inject.FocusNone || t.Request.Digest != "" ||
+		t.Request.Continuation != 0
 }
 
 // Changes reports whether the class is written otherwise than it came.
@@ -31,9 +32,10 @@ func (t *Task) Changes() bool { return !t.Dropped && (t.Stripped || t.Instrument
 func (p *Plan) Task(class int, memory []inject.Traced) Task {
 	c, own := p.facts[class], &p.classes[class]
 	t := Task{
-		Request:  inject.Request{Methods: memory, Focus: own.focus},
+		Request:  inject.Request{Methods: memory, Focus: own.focus, Coroutines: p.coroutines},
 		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Dropped: own.left != nil,
 	}
+	t.Request.Continuation = p.continuationID(class)
 	if p.stamped(class) {
 		t.Request.Digest = p.Mapping.Digest()
 	}
@@ -48,10 +50,13 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 }
 
 // Trial returns all that might be done to a class, but for a focus hook, with IDs as long as any.
-func Trial(c *Class) Task {
-	t := Task{Stripped: c.Stripped, Foreign: c.Foreign}
+func Trial(c *Class, coroutines bool) Task {
+	t := Task{Request: inject.Request{Coroutines: coroutines}, Stripped: c.Stripped, Foreign: c.Foreign}
 	if c.Stamped {
 		t.Request.Digest = "0123456789abcdef"
+	}
+	if c.Continued != nil {
+		t.Request.Continuation = mapping.Capacity - uint32(len(c.Methods))
 	}
 	for i := range c.Methods {
 		if Traced(c.Methods[i].Decision) {
@@ -86,12 +91,13 @@ func (b ByNames) SameClass(class int, c *classfile.Class) bool {
 
 // Pack packs or unpacks the task: for slices, and for the keys of outputs in the cache.
 func (t *Task) Pack(k *wire.Codec) {
-	k.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires)
+	k.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires, &t.Request.Coroutines)
 	k.Text(&t.Request.Digest)
 	if d := t.Request.Digest; d != "" && (len(d) != 16 || strings.Trim(d, "0123456789abcdef") != "") {
 		k.Fail()
 	}
 	wire.Number(k, &t.Request.Focus, uint64(inject.FocusAdd))
+	wire.Number(k, &t.Request.Continuation, mapping.Capacity)
 	next := 0
 	wire.List(k, &t.Request.Methods, 2, func(m *inject.Traced) { wire.Ascending(k, &m.Method, &next, 1<<16) })
 	for i := range t.Request.Methods { // together, as they cannot be compressed

@@ -26,6 +26,8 @@ func TestTasksArePacked(t *testing.T) {
 		{Request: inject.Request{Focus: inject.FocusHook}},
 		{Request: inject.Request{Focus: inject.FocusAdd}},
 		{Request: inject.Request{Digest: "0123456789abcdef"}},
+		{Request: inject.Request{Continuation: 5}},
+		{Request: inject.Request{Coroutines: true}},
 	}
 	for i := range reflect.TypeFor[Task]().NumField() {
 		var one Task

@@ -205,9 +205,17 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		if fault := c.Runtime.Of(d.hooksFocus); fault != "" {
 			return fmt.Errorf("%s: %s; repair it, or name another by --runtime-class", c.At.Where(), fault)
 		}
+		if fault := c.Runtime.Coroutines; fault != "" && d.coroutines {
+			if !d.options.CoroutinesIfAny {
+				return fmt.Errorf("%s: %s", c.At.Where(), fault)
+			}
+			d.coroutines = false
+		}
 	}
 	known := make(map[string][]inject.Calls)
-	reached, err := inject.Reached(name, d.options.Posts, func(name string) ([]inject.Calls, error) {
+	options := d.options.Inject
+	options.RuntimeClass = name
+	reached, err := inject.Reached(options, func(name string) ([]inject.Calls, error) {
 		if calls, ok := known[name]; ok {
 			return calls, nil
 		}
@@ -228,7 +236,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		if !ok {
 			continue
 		}
-		d.classes[n].focus = inject.FocusNone
+		d.classes[n].focus, d.classes[n].silent = inject.FocusNone, true
 		d.decideTraced(n, filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
 	}
 	return nil

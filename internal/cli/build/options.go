@@ -164,6 +164,21 @@ type calls struct {
 	entry           inject.ConstructorEntry
 	focus           bool
 	posts           bool
+	coroutines      coroutines
+}
+
+// coroutines says whether suspending code reports that it waits.
+type coroutines uint8
+
+const (
+	coroutinesAuto coroutines = iota // if the runtime class is tracegen's own, and has the methods
+	coroutinesOn
+	coroutinesOff
+)
+
+// areReported reports whether suspending code reports to the runtime class, by its internal name, that it waits.
+func (c coroutines) areReported(runtime string) bool {
+	return c == coroutinesOn || c == coroutinesAuto && runtime == inject.DefaultRuntimeClass
 }
 
 func (i *calls) options() []cli.Option {
@@ -200,6 +215,11 @@ func (i *calls) options() []cli.Option {
 		cli.Option{Name: "trace-posts", Key: true, Flag: cli.Yes(&i.posts), Commands: classWork, WithSlice: cli.SliceAgrees,
 			Help: "insert probes before calls that post messages, so that a recording names the method that posted a " +
 				"slow one"},
+		cli.Option{Name: "trace-coroutines", Key: true, Commands: classWork | byRecord, WithSlice: cli.SliceAgrees,
+			Flag: cli.OneOf(&i.coroutines, coroutinesAuto, cli.Word("auto", coroutinesAuto), cli.Word("on", coroutinesOn),
+				cli.Word("off", coroutinesOff)),
+			Help: "report where suspend functions of Kotlin wait and are resumed; auto does so for tracegen's own runtime " +
+				"class"},
 	)
 }
 

@@ -154,6 +154,10 @@ func (i *settings) resolveOptions() error {
 		return cli.Misuse("trace-posts and --runtime-external exclude each other with --preset matrix: Matrix's runtime " +
 			"class has no method posted; leave trace-posts out, or use tracegen's runtime")
 	}
+	if i.coroutines == coroutinesOn && i.runtimeExternal && i.preset == presetMatrix {
+		return cli.Misuse("trace-coroutines: on and --runtime-external exclude each other with --preset matrix: Matrix's " +
+			"runtime class has no method resumes; leave trace-coroutines out, or use tracegen's runtime")
+	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return cli.Misuse("--runtime-class: %w", err)
 	}

@@ -193,7 +193,11 @@ func (c *collecting) run(ctx context.Context) error {
 	if closed := store.Close(); err == nil {
 		err = closed
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case store.Unfinished():
+		c.say(c.con.Inform, "stopped; all that was received is stored, and the next start writes the rest of it as Parquet")
+	default:
 		c.say(c.con.Inform, "stopped; all that was received is stored")
 	}
 	return err
@@ -231,6 +235,9 @@ func (c *collecting) load() (s settings, err error) {
 		}
 		if s.configs, err = collect.LoadConfigs(c.config, s.key); err != nil {
 			return s, err
+		}
+		for _, file := range s.configs.Expired(time.Now()) {
+			c.say(c.con.Warn, "configuration %s has expired and is not served; give it a later expires", file)
 		}
 	}
 	if c.tlsCert != "" {

@@ -152,7 +152,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = readText(path); err != nil {
+		if b.Files[kind], err = userfile.ReadText(path, maxPushed); err != nil {
 			return err
 		}
 	}
@@ -172,22 +172,8 @@ func (p *pushing) run(ctx context.Context, file string) error {
 	return printPushed(p.con.Out, a, done)
 }
 
-// maxPushed is a byte more than an archive stores.
-const maxPushed = 1<<30 + 1
-
-// readText reads a file, which may be compressed with gzip. The archive compresses better what is not.
-func readText(path string) ([]byte, error) {
-	f, err := userfile.OpenText(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxPushed))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return content, nil
-}
+// maxPushed is how large a file of a release may be.
+const maxPushed = 1 << 30
 
 func printPushed(w io.Writer, a *mappingstore.Archive, p *mappingstore.Pushed) error {
 	what := "pushed"

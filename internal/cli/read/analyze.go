@@ -189,10 +189,11 @@ type analyzing struct {
 	sort           answer.Order
 	top            int
 	selection
-	unnamed bool             // there is no mapping
-	names   []*resolve.Names // of the recordings, if there is none
-	lost    []error          // recordings that lack more than largeLoss
-	skipped int              // recordings of other builds
+	unnamed bool                      // there is no mapping
+	names   []*resolve.Names          // of the recordings, if there is none
+	ended   func(*analysis.Recording) // is called for each recording, or nil
+	lost    []error                   // recordings that lack more than largeLoss
+	skipped int                       // recordings of other builds
 }
 
 // run reads the recordings that args name and writes the output.
@@ -271,6 +272,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) err
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
 	a.naming.Mapping = wanted.Mapping
+	a.ended = wanted.End
 	return a.run(ctx, wanted.Recordings)
 }
 
@@ -451,6 +453,9 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	o.End = func(r *analysis.Recording) error {
 		if a.unnamed {
 			a.names = append(a.names, r.Names)
+		}
+		if a.ended != nil {
+			a.ended(r)
 		}
 		if a.profile != "" || a.format != cli.FormatReport || a.con.Verbose || a.stall > 0 {
 			for _, text := range r.Warnings() {

@@ -28,7 +28,8 @@ A pattern is one of
   17                           an ID
   100-200                      all IDs from 100 to 200
   com.example.Foo              the methods of a class
-  com.example.Foo#bar          those with a name; also com.example.Foo.bar
+  com.example.Foo#bar          those with a name; also com.example.Foo.bar;
+                               and lambdas and coroutines in a function bar
   com.example.Foo#bar(I)V      one method; without V, with any return type
   com.example.**#get*(**)      a glob: ** crosses dots, * and ? do not
   com.example.Foo bar (I)V     as in a mapping file

@@ -7,12 +7,20 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // analyze writes the answer.
 func (r *recorder) analyze(ctx context.Context) error {
+	var costs []*analysis.Cost
+	off := 0
 	failed := r.analysis.Run(ctx, r.con, cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Format: r.format,
-		Output: r.answer})
+		Output: r.answer, End: func(recording *analysis.Recording) {
+			costs = append(costs, recording.Cost)
+			if c := recording.Completeness; c != nil {
+				off += c.MethodsOff
+			}
+		}})
 	if failed != nil && !errors.As(failed, new(cli.CheckFailed)) {
 		return fmt.Errorf("%w; the recording is %s, its mapping %s", failed, r.recording, r.mapping)
 	}
@@ -24,8 +32,20 @@ func (r *recorder) analyze(ctx context.Context) error {
 		r.con.Inform("recorded: %s, with the mapping %s", strings.Join(r.recordings, ", "), r.mapping)
 		r.con.Inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
 			strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
+		r.con.Inform("recording cost: %s%s", analysis.SumCosts(costs), r.cheaper(words, off))
 	}
 	return failed
+}
+
+// cheaper says how the next recording of the program costs less, if methods made so many calls that they were switched
+// off.
+func (r *recorder) cheaper(recordings []string, off int) string {
+	if off == 0 {
+		return ""
+	}
+	profile := shellWord(stem(r.recording) + "-profile.txt")
+	return fmt.Sprintf("; to pay less: tracegen analyze %s --mapping %s --profile %s, then record --profile %s",
+		strings.Join(recordings, " "), shellWord(r.mapping), profile, profile)
 }
 
 // shellWord returns a word for a command that the user may type.

@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -57,6 +58,7 @@ func openStore(t testing.TB, dir string, o Options) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.closeTime = time.Hour // however busy the machine is
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -375,15 +377,32 @@ func TestConfig(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.properties"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key, err := LoadKey("testdata/signing.pem")
+	pem, err := os.ReadFile("testdata/signing.pem")
 	if err != nil {
 		t.Fatal(err)
+	}
+	private := filepath.Join(t.TempDir(), "signing.pem")
+	if err := os.WriteFile(private, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := LoadKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Chmod(private, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadKey(private); err == nil || !strings.Contains(err.Error(), "chmod o=") {
+			t.Errorf("a key that all can read: %v", err)
+		}
 	}
 	configs, err := LoadConfigs(dir, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := NewServer(openStore(t, filepath.Join(dir, "store"), Options{}), testOptions)
+	c := newClock()
+	h := NewServer(openStore(t, filepath.Join(dir, "store"), Options{Now: c.read}), testOptions)
 	h.SetTokens([]string{"0123456789abcdef"}) // the kill switch must work without one
 	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil); status != 404 {
 		t.Error(status)
@@ -405,17 +424,21 @@ func TestConfig(t *testing.T) {
 	if err := errors.Join(err1, err2, err3); err != nil || !ecdsa.VerifyASN1(pinned.(*ecdsa.PublicKey), sum[:], raw) {
 		t.Errorf("the signature does not verify: %v", err)
 	}
-	_, tag := configs.find("com.a")
+	_, tag := configs.find("com.a", c.read())
 	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil, "If-None-Match", tag); status != 304 {
 		t.Error(status)
 	}
 	if status, _ := send(h, "GET", "/v1/config?package=com.b", nil); status != 404 {
 		t.Error(status)
 	}
+	c.addDays(4 * 365)
+	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil); status != 404 || len(configs.Expired(c.read())) != 1 {
+		t.Errorf("settings that have expired: %d", status)
+	}
 	for bad, want := range map[string]string{"": "package", "package=a/b": "package", "package=a": "serial",
 		"package=a\nserial=1": "expires", "package=a\nserial=x\nexpires=1": "serial", "a=1\na=2": "there twice",
 		"a=1\nb = 1,\\\n 2": "line 2: a backslash", "package=\xff": "UTF-8"} {
-		if _, err := checkConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := checkConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -13,8 +13,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
@@ -26,9 +29,10 @@ type Configs struct{ byPackage map[string]signed }
 
 // signed is a configuration as apps get it: the signature, a line end, and the text.
 type signed struct {
-	body []byte
-	tag  string
-	file string
+	body    []byte
+	tag     string
+	file    string
+	expires int64 // in milliseconds since 1970
 }
 
 // maxConfig limits the size of a configuration, in bytes. The app takes 256 KiB with the signature.
@@ -56,7 +60,7 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 		if err != nil {
 			return nil, fmt.Errorf("configuration: %w", err)
 		}
-		app, err := checkConfig(text)
+		app, expires, err := checkConfig(text)
 		if err != nil {
 			return nil, fmt.Errorf("configuration %s: %w", file, err)
 		}
@@ -68,18 +72,34 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 			return nil, err
 		}
 		sum := sha256.Sum256(text)
-		c.byPackage[app] = signed{append(append(signature, '\n'), text...), `"` + hex.EncodeToString(sum[:16]) + `"`, file}
+		c.byPackage[app] = signed{append(append(signature, '\n'), text...), `"` + hex.EncodeToString(sum[:16]) + `"`, file,
+			expires}
 	}
 	return c, nil
 }
 
-// find returns the signed text for a package, and its entity tag; nil if there is none. c may be nil.
-func (c *Configs) find(app string) (text []byte, tag string) {
+// find returns the signed text for a package, and its entity tag; nil if there is none, or if it has expired: apps
+// would refuse it, each time they ask. c may be nil.
+func (c *Configs) find(app string, now time.Time) (text []byte, tag string) {
 	if c == nil {
 		return nil, ""
 	}
 	s := c.byPackage[app]
+	if s.expires <= now.UnixMilli() {
+		return nil, ""
+	}
 	return s.body, s.tag
+}
+
+// Expired returns the files whose settings have expired, sorted.
+func (c *Configs) Expired(now time.Time) (files []string) {
+	for _, s := range c.byPackage {
+		if s.expires <= now.UnixMilli() {
+			files = append(files, s.file)
+		}
+	}
+	slices.Sort(files)
+	return files
 }
 
 // sign returns the base64 of a signature: ECDSA over the SHA-256 of the text, in ASN.1, as SHA256withECDSA of Java.
@@ -92,28 +112,28 @@ func sign(text []byte, key *ecdsa.PrivateKey) ([]byte, error) {
 	return base64.StdEncoding.AppendEncode(nil, der), nil
 }
 
-// checkConfig checks a text of properties, and returns its package.
-func checkConfig(text []byte) (app string, err error) {
+// checkConfig checks a text of properties, and returns its package, and when it expires.
+func checkConfig(text []byte) (app string, expires int64, err error) {
 	if len(text) > maxConfig {
-		return "", fmt.Errorf("it has %d bytes; at most %d are served", len(text), maxConfig)
+		return "", 0, fmt.Errorf("it has %d bytes; at most %d are served", len(text), maxConfig)
 	}
 	if !utf8.Valid(text) {
-		return "", errors.New("it is not UTF-8")
+		return "", 0, errors.New("it is not UTF-8")
 	}
 	p, err := parseProperties(string(text))
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if app = p["package"]; !devicereport.IsPackage(app) {
-		return "", fmt.Errorf("the property package is %q, and must be the name of the app's package", app)
+		return "", 0, fmt.Errorf("the property package is %q, and must be the name of the app's package", app)
 	}
-	for _, name := range []string{"serial", "expires"} {
-		if n, err := strconv.ParseInt(p[name], 10, 64); err != nil || n < 0 {
-			return "", fmt.Errorf("the property %s is %q, and must be a whole number: serial grows with each change, expires "+
-				"is in milliseconds since 1970", name, p[name])
+	for _, name := range []string{"serial", "expires"} { // the value of the last one is returned
+		if expires, err = strconv.ParseInt(p[name], 10, 64); err != nil || expires < 0 {
+			return "", 0, fmt.Errorf("the property %s is %q, and must be a whole number: serial grows with each change, "+
+				"expires is in milliseconds since 1970", name, p[name])
 		}
 	}
-	return app, nil
+	return app, expires, nil
 }
 
 // parseProperties reads a text in the format of java.util.Properties, without escape sequences: no setting of an app
@@ -156,6 +176,10 @@ func LoadKey(path string) (*ecdsa.PrivateKey, error) {
 	text, err := userfile.ReadSettings(path)
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
+	}
+	const others = 0o007
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode()&others != 0 {
+		return nil, fmt.Errorf("key %s: every user of this machine has access to it; run chmod o= %s", path, path)
 	}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		var key any

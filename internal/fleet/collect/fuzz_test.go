@@ -123,7 +123,7 @@ func FuzzTexts(f *testing.F) {
 				t.Errorf("%q is read as %q (%v)", tokens, again, err)
 			}
 		}
-		if app, err := checkConfig([]byte(text)); err == nil && !devicereport.IsPackage(app) {
+		if app, _, err := checkConfig([]byte(text)); err == nil && !devicereport.IsPackage(app) {
 			t.Errorf("%q", app)
 		}
 		file := filepath.Join(t.TempDir(), "key")

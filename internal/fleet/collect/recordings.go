@@ -10,9 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"time"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
@@ -89,7 +88,7 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := s.room(); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Join(s.dir, recordingsDir), temporary+"*.tgd")
+	f, err := createTemp(filepath.Join(s.dir, recordingsDir), ".tgd")
 	if err != nil {
 		return fmt.Errorf("the store cannot be written: %w", err)
 	}
@@ -113,7 +112,7 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := isRecording(f.Name()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("the store cannot be written: %w", err)
 	}
 	if done, err = s.place(p, f.Name(), sum); done {
@@ -161,7 +160,7 @@ func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("the store cannot be written: %w", err)
 	}
-	syncDir(filepath.Dir(target))
+	atomicfile.SyncDirectory(filepath.Dir(target))
 	return true, nil
 }
 
@@ -175,26 +174,4 @@ func hashOf(file string) (string, error) {
 	hash := sha256.New()
 	_, err = io.Copy(hash, f)
 	return hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// expireRecordings removes recordings that came before a time; gone reports whether there were some.
-func (s *Store) expireRecordings(oldest time.Time) (gone bool, err error) {
-	s.recording.Lock()
-	defer s.recording.Unlock()
-	root := filepath.Join(s.dir, recordingsDir)
-	return gone, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (e.IsDir() || strings.HasPrefix(e.Name(), temporary)) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if info, err := e.Info(); err != nil || !info.ModTime().Before(oldest) {
-			return err
-		}
-		gone = true
-		err = os.Remove(path)
-		os.Remove(filepath.Dir(path)) // if it is empty
-		return err
-	})
 }

@@ -1,17 +1,21 @@
 package collect
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -95,11 +99,10 @@ type rows struct {
 	file  *os.File
 	out   *parquet.GenericWriter[row]
 	bytes int // of the row group
-	count int
 }
 
 func createRows(dir string) (*rows, error) {
-	f, err := os.CreateTemp(dir, temporary+"*.parquet")
+	f, err := createTemp(dir, ".parquet")
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +115,6 @@ func (w *rows) add(r row) error {
 	if _, err := w.out.Write([]row{r}); err != nil {
 		return err
 	}
-	w.count++
 	if w.bytes += len(r.Report); w.bytes >= rowGroupBytes {
 		w.bytes = 0
 		return w.out.Flush()
@@ -123,9 +125,6 @@ func (w *rows) add(r row) error {
 // close completes the file, writes it to the disk, and returns its temporary name.
 func (w *rows) close() (string, error) {
 	err := w.out.Close()
-	if err == nil {
-		err = w.file.Chmod(0o644)
-	}
 	if err == nil {
 		err = w.file.Sync()
 	}
@@ -199,27 +198,34 @@ func checkFooter(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// syncDir writes the entries of a directory to the disk. Some file systems cannot; they need not.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
+// createTemp makes a file that is not complete yet. Its mode follows the umask, as that of the files of other programs
+// does; [os.CreateTemp] would keep all others out.
+func createTemp(dir, ending string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, temporary+rand.Text()+ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// makeDirs makes a directory below root and all between, and writes their entries to the disk.
+// makeDirs makes a directory below root and all between, and writes their entries to the disk. None of those between
+// may be a symbolic link: what is stored stays in the store.
 func makeDirs(root, dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	below, err := filepath.Rel(root, dir)
+	if err != nil {
 		return err
 	}
-	for at := filepath.Dir(dir); len(at) >= len(root); at = filepath.Dir(at) {
-		syncDir(at)
-		if at == root || at == filepath.Dir(at) {
-			break
+	at := root
+	for _, name := range strings.Split(below, string(filepath.Separator)) {
+		parent := at
+		at = filepath.Join(at, name)
+		info, err := os.Lstat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is not a directory, as it must be in a store", at)
+		case err == nil:
+			continue
 		}
+		if err := os.Mkdir(at, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		atomicfile.SyncDirectory(parent)
 	}
 	return nil
 }

@@ -28,10 +28,15 @@ const (
 const (
 	// maxConnections limits connections, and maxUploads recordings that arrive at the same time.
 	maxConnections = 1024
-	maxUploads     = 16
-	// headerTime is how long the header of a request may take, bodyTime a body of reports and each 64 KiB of a recording.
+	maxUploads     = 128
+	// headerTime is how long the header of a request may take, bodyTime its body and the answer. A recording may take
+	// longer, see patient. restTime is how long a client may send what is not read.
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
+	restTime   = time.Second
+	// shutdownTime is how long requests that are in progress may take when the collector stops. With [closeTime] of the
+	// store it is below the ten seconds after which service managers kill.
+	shutdownTime = 4 * time.Second
 	// maxHeader limits the header of a request, in bytes.
 	maxHeader = 16 << 10
 	// retryBusy and retryFull are after how many seconds a client should come again.
@@ -58,13 +63,15 @@ type Server struct {
 	packages map[string]bool
 	tokens   atomic.Pointer[[][sha256.Size]byte]
 	configs  atomic.Pointer[Configs]
-	bodyTime time.Duration
+	// As the constants of these names, but in tests.
+	headerTime, bodyTime time.Duration
+	connections          int
 }
 
 // NewServer returns a server that stores in store. It accepts requests without a token until SetTokens is called.
 func NewServer(store *Store, o ServerOptions) *Server {
 	s := &Server{ServerOptions: o, store: store, bodies: newBudget(bodyBudget), uploads: make(chan struct{}, maxUploads),
-		packages: map[string]bool{}, bodyTime: bodyTime}
+		packages: map[string]bool{}, headerTime: headerTime, bodyTime: bodyTime, connections: maxConnections}
 	for _, p := range o.Packages {
 		s.packages[p] = true
 	}
@@ -94,22 +101,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, refused(http.StatusNotFound, "there is nothing under this path"))
 		return
 	}
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.ContentLength != 0 {
+		fail(w, refused(http.StatusBadRequest, "a request of this kind has no body"))
+		return
+	}
 	s.mux.ServeHTTP(w, r)
 }
 
 // Serve answers requests on the listener until the context is canceled; then it completes those that are in progress,
-// for at most ten seconds.
+// for at most shutdownTime.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, WriteTimeout: 0, IdleTimeout: time.Minute,
-		MaxHeaderBytes: maxHeader, ErrorLog: nil}
+	h := &http.Server{Handler: s, ReadHeaderTimeout: s.headerTime, ReadTimeout: s.bodyTime, WriteTimeout: s.bodyTime,
+		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader, ConnContext: withConnection}
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(&limited{Listener: l, slots: make(chan struct{}, maxConnections)}) }()
+	go func() { ended <- h.Serve(newLimited(l, s.connections)) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	err := h.Shutdown(late)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -117,36 +128,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
-}
-
-// limited is a listener that has a limited number of connections open.
-type limited struct {
-	net.Listener
-	slots chan struct{}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	l.slots <- struct{}{}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &counted{Conn: c, slots: l.slots}, nil
-}
-
-// counted is a connection that frees its slot when it is closed.
-type counted struct {
-	net.Conn
-	slots  chan struct{}
-	closed atomic.Bool
-}
-
-func (c *counted) Close() error {
-	if c.closed.CompareAndSwap(false, true) {
-		<-c.slots
-	}
-	return c.Conn.Close()
 }
 
 // fail answers with an error.
@@ -165,7 +146,7 @@ func fail(w http.ResponseWriter, err error) {
 		status = http.StatusConflict
 	case errors.As(err, new(*ContentError)):
 		status = http.StatusBadRequest
-	case !errors.Is(err, ErrClosed):
+	case !errors.Is(err, ErrClosed) && !errors.Is(err, ErrClock):
 		why = "the collector cannot store this now" // the reason is for its operator
 	}
 	if status == http.StatusServiceUnavailable {
@@ -179,6 +160,7 @@ func fail(w http.ResponseWriter, err error) {
 	}
 	// What is left of the body is not read.
 	w.Header().Set("Connection", "close")
+	deadline(w, restTime)
 	answerJSON(w, status, map[string]string{"error": why})
 }
 
@@ -197,6 +179,7 @@ func (s *Server) guarded(handle func(http.ResponseWriter, *http.Request) error) 
 			fail(w, refused(http.StatusUnauthorized, "the header Authorization does not have a token of this collector"))
 			return
 		}
+		defer admit(r.Context())()
 		if err := handle(w, r); err != nil {
 			fail(w, err)
 		}
@@ -367,7 +350,7 @@ type patient struct {
 }
 
 // leastRate is how many bytes a second of a recording must arrive, after bodyTime.
-const leastRate = 4 << 10
+const leastRate = 16 << 10
 
 // Read reads within the time that is left.
 func (p *patient) Read(b []byte) (int, error) {
@@ -381,7 +364,7 @@ func (p *patient) Read(b []byte) (int, error) {
 func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	c := s.configs.Load()
 	app := r.URL.Query().Get("package")
-	text, tag := c.find(app)
+	text, tag := c.find(app, s.store.Now())
 	if text == nil {
 		fail(w, refused(http.StatusNotFound, "the collector has no configuration for this package"))
 		return
@@ -400,7 +383,7 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	if err := s.store.room(); err != nil {
+	if err := s.store.Writable(); err != nil {
 		fail(w, err)
 		return
 	}

@@ -37,8 +37,9 @@ const (
 	storeVersion = "tracegen-collect 1"
 	// reportsDir and recordingsDir are directories of a store.
 	reportsDir, recordingsDir = "reports", "recordings"
-	// none stands for a package or mapping that a report does not name.
-	none = "none"
+	// none stands for a package or mapping that a report does not name, others for those of a segment that has reports of
+	// too many.
+	none, others = "none", "others"
 )
 
 const (
@@ -49,6 +50,17 @@ const (
 	batchBytes = 8 << 20
 	// tick is how often the store looks for work that has become due.
 	tick = time.Second
+	// maxPartitions is how many packages and mappings a segment distinguishes. Each becomes a file, so without a limit one
+	// body could keep the disk busy for minutes.
+	maxPartitions = 256
+	// closeTime is for how long [Store.Close] writes files.
+	closeTime = 5 * time.Second
+
+	secondsOfDay = 24 * 3600
+	// earliest is before all reports, in seconds since 1970, in 2020: a clock that is behind it was never set.
+	earliest = 1577836800
+	// probeTime is how long [Store.Writable] believes what it has found.
+	probeTime = 10 * time.Second
 )
 
 var (
@@ -56,6 +68,8 @@ var (
 	ErrBusy = errors.New("the collector is overloaded")
 	// ErrFull is the error of a store that has reached its size limit.
 	ErrFull = errors.New("the store is full")
+	// ErrClock is the error of a store while the clock of the machine was never set: what is stored has the day on it.
+	ErrClock = errors.New("the collector's clock is not set")
 	// ErrClosed is the error of a store that is being closed.
 	ErrClosed = errors.New("the collector is stopping")
 )
@@ -97,14 +111,22 @@ type Store struct {
 	segment uint64 // the number of the open segment; 0 for none
 	size    int    // its size
 	began   time.Time
+	parts   map[partition]bool // its partitions
 
 	seal    chan struct{} // a segment is complete
 	stop    chan struct{}
 	stopped chan struct{} // closed when the goroutine that writes files has ended
-	sealed  atomic.Uint64 // segments up to this one are complete
-	expired uint16        // the day on which what is too old was removed; belongs to the goroutine that writes files
+	late    atomic.Bool   // the store is being closed, and there is no time for more files
+	// closeTime is the constant of that name, but in tests.
+	closeTime time.Duration
+	sealed    atomic.Uint64 // segments up to this one are complete
+	expired   uint16        // the day on which what is too old was removed; belongs to the goroutine that writes files
 
 	recording sync.Mutex // held while a recording appears under its name
+
+	probing sync.Mutex // guards what is known of the disk
+	probed  time.Time  // when it was found out
+	disk    error      // why it could not be written
 }
 
 // request is the reports of one request.
@@ -136,12 +158,12 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Every = time.Minute
 	}
 	for _, d := range []string{dir, filepath.Join(dir, reportsDir), filepath.Join(dir, recordingsDir)} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
+		if err := os.MkdirAll(d, 0o777); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
 	path := filepath.Join(dir, database)
-	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 5 * time.Second, FreelistType: bolt.FreelistMapType,
+	db, err := bolt.Open(path, 0o666, &bolt.Options{Timeout: 5 * time.Second, FreelistType: bolt.FreelistMapType,
 		NoFreelistSync: true})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
@@ -156,7 +178,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{Options: o, dir: dir, db: db, pack: pack, queue: make(chan *request, queued),
+	s := &Store{Options: o, dir: dir, db: db, pack: pack, closeTime: closeTime, queue: make(chan *request, queued),
 		ended: make(chan struct{}), seal: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("store %s: %w", dir, err), db.Close())
@@ -238,8 +260,35 @@ func (s *Store) Used() int64 {
 	return used
 }
 
-// room returns [ErrFull] if the store has no room for more.
+// Writable returns nil if the store can take more, as far as it was seen in the last seconds: its limits and the clock
+// allow it, and a file can be written.
+func (s *Store) Writable() error {
+	if err := s.room(); err != nil {
+		return err
+	}
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	if now := s.Now(); now.Sub(s.probed).Abs() >= probeTime {
+		s.probed, s.disk = now, s.probe()
+	}
+	return s.disk
+}
+
+// probe writes a file as large as that of a small segment.
+func (s *Store) probe() error {
+	f, err := createTemp(s.dir, ".probe")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 64<<10))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
+}
+
+// room returns [ErrFull] if the store has no room for more, and [ErrClock] if what it stores would have a wrong day.
 func (s *Store) room() error {
+	if s.Now().Unix() < earliest {
+		return ErrClock
+	}
 	if s.MaxBytes > 0 && s.Used() >= s.MaxBytes {
 		return ErrFull
 	}
@@ -330,6 +379,7 @@ func (s *Store) commit(requests []*request) {
 			if segment, err = segments.NextSequence(); err != nil {
 				return err
 			}
+			s.parts = map[partition]bool{}
 		}
 		into, err := segments.CreateBucketIfNotExists(number(segment))
 		if err != nil {
@@ -374,7 +424,7 @@ func (s *Store) put(ids, into *bolt.Bucket, r *request, now time.Time) (added, s
 		if err := ids.Put([]byte(a.ID), day); err != nil {
 			return 0, 0, err
 		}
-		p := partition{a.Package, a.Mapping, now.Format(time.DateOnly)}.key()
+		p := s.partition(partition{a.Package, a.Mapping, now.Format(time.DateOnly)}).key()
 		lines[p] = append(append(lines[p], a.Line...), '\n')
 		added++
 	}
@@ -392,6 +442,15 @@ func (s *Store) put(ids, into *bolt.Bucket, r *request, now time.Time) (added, s
 	return added, size, nil
 }
 
+// partition returns the partition of the segment for a report of p.
+func (s *Store) partition(p partition) partition {
+	if !s.parts[p] && len(s.parts) >= maxPartitions {
+		return partition{others, others, p.date}
+	}
+	s.parts[p] = true
+	return p
+}
+
 // sealIfDue declares the open segment complete if it is large or old, or if now is set.
 func (s *Store) sealIfDue(now bool) {
 	if s.segment == 0 || !now && s.size < segmentBytes && s.Now().Sub(s.began) < s.Every {
@@ -405,8 +464,9 @@ func (s *Store) sealIfDue(now bool) {
 	}
 }
 
-// Close stores the requests that wait, writes all segments as Parquet files, and closes the store. A request that comes
-// later is answered with [ErrClosed].
+// Close stores the requests that wait, writes segments as Parquet files for some seconds, and closes the store.
+// Segments that are left stay in the database, and the next process writes them. A request that comes later is answered
+// with [ErrClosed].
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -417,6 +477,8 @@ func (s *Store) Close() error {
 	close(s.queue)
 	s.mu.Unlock()
 	<-s.ended
+	hurry := time.AfterFunc(s.closeTime, func() { s.late.Store(true) })
+	defer hurry.Stop()
 	close(s.stop)
 	<-s.stopped
 	s.pack.Close()
@@ -429,11 +491,14 @@ func (s *Store) warn(err error) {
 	}
 }
 
+// Unfinished reports whether [Store.Close] had no time to write all segments as Parquet files.
+func (s *Store) Unfinished() bool { return s.late.Load() }
+
 // number encodes a number so that keys are in its order.
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // dayOf returns the number of days since 1970.
-func dayOf(t time.Time) uint16 { return uint16(t.Unix() / (24 * 3600)) }
+func dayOf(t time.Time) uint16 { return uint16(t.Unix() / secondsOfDay) }
 
 // partition is what the reports of one Parquet file have in common. Each field is safe as a name of a directory.
 type partition struct{ app, mapping, date string }

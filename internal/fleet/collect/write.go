@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -43,7 +44,7 @@ func (s *Store) write() {
 		case <-timer.C:
 			s.maintain()
 		case <-s.stop:
-			s.finish()
+			s.finish() // as far as there is time, see Close
 			return
 		}
 	}
@@ -61,6 +62,9 @@ func (s *Store) finish() bool {
 		})
 		if err == nil && (segment == 0 || segment > s.sealed.Load()) {
 			return true
+		}
+		if s.late.Load() {
+			return false // the next process does it
 		}
 		if err == nil {
 			err = s.finishSegment(segment)
@@ -83,7 +87,9 @@ func (s *Store) finishSegment(segment uint64) error {
 		if next == nil {
 			break
 		}
-		last = next
+		if last = next; s.late.Load() {
+			return nil
+		}
 	}
 	return s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketSegments).DeleteBucket(number(segment)) })
 }
@@ -150,8 +156,8 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 // names returns the names of a build. found is false if its mapping is not there or damaged, but may come later; the
 // names are those of no mapping then.
 func (s *Store) names(mapping string) (names *resolve.Names, found bool) {
-	if mapping == none {
-		return resolve.NewNames(nil, nil), true
+	if mapping == none || mapping == others {
+		return resolve.NewNames(nil, nil), mapping == none
 	}
 	if s.Names != nil {
 		var err error
@@ -194,7 +200,7 @@ func (s *Store) publish(out *rows, name string) error {
 	if err := os.Rename(temp, target); err != nil {
 		return err
 	}
-	syncDir(filepath.Dir(target))
+	atomicfile.SyncDirectory(filepath.Dir(target))
 	return nil
 }
 
@@ -405,7 +411,7 @@ func (s *Store) completeMerge(dir string, m merging) error {
 	if err := os.Rename(filepath.Join(dir, m.Temporary), target); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	syncDir(dir)
+	atomicfile.SyncDirectory(dir)
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
 		return nil // the directory, or the file, was removed
 	} else if err != nil {
@@ -420,78 +426,6 @@ func (s *Store) completeMerge(dir string, m merging) error {
 			return err
 		}
 	}
-	syncDir(dir)
+	atomicfile.SyncDirectory(dir)
 	return nil
-}
-
-// expire removes what has been kept for as long as the options say, once a day.
-func (s *Store) expire() error {
-	today := dayOf(s.Now())
-	if s.KeepDays <= 0 || s.expired == today {
-		return nil
-	}
-	oldest := s.Now().UTC().AddDate(0, 0, -s.KeepDays)
-	all, err := s.partitions()
-	if err != nil {
-		return err
-	}
-	removed := false
-	for _, d := range all {
-		if d.date >= oldest.Format(time.DateOnly) {
-			continue
-		}
-		if err := os.RemoveAll(d.path); err != nil {
-			return err
-		}
-		os.Remove(filepath.Dir(d.path)) // if it is empty
-		removed = true
-	}
-	gone, err := s.expireRecordings(oldest.Truncate(24 * time.Hour))
-	if err == nil && (removed || gone) {
-		err = s.measure(false)
-	}
-	if err != nil {
-		return err
-	}
-	if err := s.expireIDs(dayOf(oldest)); err != nil {
-		return err
-	}
-	s.expired = today
-	return nil
-}
-
-// expireIDs removes the IDs of reports that came before a day, some at a time, so that requests are stored in between.
-func (s *Store) expireIDs(oldest uint16) error {
-	var from []byte
-	for {
-		var old [][]byte
-		more := false
-		err := s.db.View(func(tx *bolt.Tx) error {
-			c := tx.Bucket(bucketIDs).Cursor()
-			read := 0
-			for key, value := c.Seek(from); key != nil; key, value = c.Next() {
-				if read++; read > 10*deleted || len(old) == deleted {
-					from, more = bytes.Clone(key), true
-					return nil
-				}
-				if len(value) == 2 && binary.BigEndian.Uint16(value) < oldest {
-					old = append(old, bytes.Clone(key))
-				}
-			}
-			return nil
-		})
-		if err == nil && len(old) > 0 {
-			err = s.db.Update(func(tx *bolt.Tx) error {
-				for _, key := range old {
-					if err := tx.Bucket(bucketIDs).Delete(key); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
-		if err != nil || !more {
-			return err
-		}
-	}
 }

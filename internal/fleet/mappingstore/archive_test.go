@@ -219,7 +219,7 @@ func TestPushAndPull(t *testing.T) {
 func noTemporary(t *testing.T, files string) {
 	t.Helper()
 	for _, name := range archived(t, files) {
-		if strings.HasPrefix(filepath.Base(name), temporary) {
+		if strings.HasPrefix(filepath.Base(name), ".tracegen-") {
 			t.Errorf("%s was left behind", name)
 		}
 	}

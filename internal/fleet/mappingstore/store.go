@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
 // store is a set of named files. Names have the form of paths with slashes. It is safe for several goroutines.
@@ -52,11 +54,7 @@ func (d directory) get(ctx context.Context, name string) ([]byte, error) {
 	return os.ReadFile(d.path(name))
 }
 
-// temporary is the begin of the names of files that are being written. They lie in the directory of archive files, so
-// that renaming works also if directories below it are mounts of their own.
-const temporary = ".tracegen-"
-
-func (d directory) put(ctx context.Context, name string, data []byte) (err error) {
+func (d directory) put(ctx context.Context, name string, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -64,30 +62,15 @@ func (d directory) put(ctx context.Context, name string, data []byte) (err error
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), temporary+"*")
+	f, err := atomicfile.Create(file)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
+	defer f.Abort()
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	// Other users of the directory read the file.
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return f.Commit()
 }
 
 func (d directory) remove(ctx context.Context, name string) error {

@@ -243,16 +243,9 @@ func (b *Bench) Verdicts(t testing.TB, dex string, with ...string) map[string]st
 	return kinds
 }
 
-// Compile has the optimizing compiler compile every method of a jar of DEX files. It returns a line for each that is
-// not compiled, with the reason, sorted: "bailout: void a.B.c(int)", and for each class that cannot be linked. Other
-// jars are only there to be found.
-func (b *Bench) Compile(t testing.TB, dex string, with ...string) []string {
-	t.Helper()
-	lines, _ := b.compile(t, dex, with)
-	return lines
-}
-
-// compile is [Bench.Compile]; it also returns how many methods were compiled.
+// compile has the optimizing compiler compile every method of a jar of DEX files. It returns a line for each that is
+// not compiled, with the reason, sorted: "bailout: void a.B.c(int)", and for each class that cannot be linked, and how
+// many methods were compiled. Other jars are only there to be found.
 func (b *Bench) compile(t testing.TB, dex string, with []string) (not []string, compiled int) {
 	t.Helper()
 	rows, total := b.tool(t, Program{ClassPath: []string{b.file("tools", "CompileAll.jar")}, Main: "CompileAll",

@@ -45,9 +45,10 @@ type mode struct {
 func modes() []mode {
 	var all []mode
 	for _, exits := range inject.ExitModes() {
-		all = append(all, mode{exits.String(), inject.Options{Exits: exits}})
+		all = append(all, mode{exits.String(), inject.Options{Exits: exits, Coroutines: true}})
 	}
-	return append(all, mode{"exact, posts", inject.Options{Exits: inject.ExitsExact, Posts: true}})
+	return append(all, mode{"exact, posts", inject.Options{Exits: inject.ExitsExact, Posts: true,
+		Coroutines: true}})
 }
 
 // A lab is the bench, with what apps are compiled against.

@@ -32,6 +32,7 @@ type Class struct {
 	Methods      []Method    // in class file order
 	Constants    int         // Integer constants fill the pool up to this constant_pool_count
 	Attributes   []Attribute // of the class
+	Enclosing    string      // the method in the attribute EnclosingMethod, as in an invoke instruction; "" for none
 }
 
 // Method describes a method. A method without Code has no Code attribute.
@@ -78,6 +79,9 @@ func (c Class) Bytes() []byte {
 	for _, m := range c.Methods {
 		body = append(body, w.method(m)...)
 	}
+	if c.Enclosing != "" {
+		c.Attributes = append(slices.Clip(c.Attributes), w.enclosing(c.Enclosing))
+	}
 	body = append(body, w.attributes(c.Attributes)...)
 	for i := 0; int(w.Count) < c.Constants; i++ {
 		w.Constant(classfile.TagInteger, 0x7f, byte(i>>16), byte(i>>8), byte(i))
@@ -96,6 +100,13 @@ func (c Class) Parse() *classfile.Class {
 }
 
 type writer struct{ Constants }
+
+// enclosing returns the attribute EnclosingMethod (JVMS 4.7.7) with that method.
+func (w *writer) enclosing(method string) Attribute {
+	owner, rest, _ := strings.Cut(method, ".")
+	parameters := strings.IndexByte(rest, '(')
+	return Attribute{"EnclosingMethod", U2(w.ClassIndex(owner), w.NameAndType(rest[:parameters], rest[parameters:]))}
+}
 
 // ref returns the index of the constant for a method like a/B.f(I)V, with the given tag, or of the Fieldref for a field
 // like a/B.f:I.

@@ -3,7 +3,6 @@ package corpus_test
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -170,7 +169,6 @@ func TestCorpusInstrumented(t *testing.T) {
 		checkKinds(t, classes)
 	}
 	before := asmIndex(classes, methods)
-	verified := classFileErrors(t, jars)
 	runs := []struct {
 		mode  string
 		flags []string
@@ -202,9 +200,6 @@ func TestCorpusInstrumented(t *testing.T) {
 			oracle.Require(t, err)
 			after := asmIndex(classes, methods)
 			compareAsm(t, before, after)
-			if verified != nil {
-				compareClassFile(t, verified, classFileErrors(t, outputs(made)))
-			}
 			afterSuper := tt.mode == "exact" || slices.Contains(tt.flags, "after-super")
 			traced := compareMethods(t, made, before, after, tt.mode, afterSuper)
 			stripped := compareStripped(t, bin, made)
@@ -405,41 +400,4 @@ func classFiles(t *testing.T, jar string) []classFile {
 	var list []classFile
 	oracle.EachClass(t, jar, func(name string, data []byte) { list = append(list, classFile{name, data}) })
 	return list
-}
-
-// classFileErrors verifies all jars with java.lang.classfile. It returns nil, and logs why, if no installed JDK is new
-// enough.
-func classFileErrors(t *testing.T, jars []corpus.Jar) map[[2]string]string {
-	t.Helper()
-	results, err := oracle.VerifyClassFiles(t.Context(), jobs(jars))
-	if errors.Is(err, oracle.ErrMissing) {
-		t.Logf("measured: java.lang.classfile not run: %v", err)
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[[2]string]string{}
-	for _, r := range results {
-		found[[2]string{r.Job, r.Entry}] = r.Error
-	}
-	return found
-}
-
-// compareClassFile checks that no class has findings whose original has none.
-func compareClassFile(t *testing.T, before, after map[[2]string]string) {
-	t.Helper()
-	bad := 0
-	for key, old := range before {
-		now, there := after[key]
-		if old != "" || there && now == "" {
-			continue
-		}
-		if bad++; bad < 20 {
-			t.Errorf("java.lang.classfile, %s!%s: %s", key[0], key[1], now)
-		}
-	}
-	if bad > 0 {
-		t.Errorf("java.lang.classfile rejects %d classes whose originals it accepts", bad)
-	}
 }

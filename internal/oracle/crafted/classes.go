@@ -28,6 +28,8 @@ func Classes(t testing.TB) map[string]*classfile.Class {
 		"large pool":           largePool,
 		"stamped":              mappingInfo,
 		"posts":                posts,
+		"state machine":        stateMachine,
+		"suspend lambda":       suspendLambda,
 	} {
 		all[name] = make().Parse(t)
 	}

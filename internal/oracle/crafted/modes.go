@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -20,8 +22,8 @@ type Mode struct {
 	id      func(method int) uint32
 }
 
-// Modes are all exit modes, each with a runtime class, one with entry calls behind the constructor call, and one with
-// probes before calls that post messages. How an ID
+// Modes are all exit modes, each with a runtime class and coroutines, one with entry calls behind the constructor call,
+// and one with probes before calls that post messages. How an ID
 // is pushed depends on its size: modes differ in that too, and one mixes all sizes in each class.
 var Modes = func() (all []Mode) {
 	ids := [...]func(m int) uint32{
@@ -30,7 +32,7 @@ var Modes = func() (all []Mode) {
 		func(m int) uint32 { return uint32(1048573 - m) },
 	}
 	for i, exits := range inject.ExitModes() {
-		options := inject.Options{RuntimeClass: inject.DefaultRuntimeClass, Exits: exits}
+		options := inject.Options{RuntimeClass: inject.DefaultRuntimeClass, Exits: exits, Coroutines: true}
 		all = append(all, Mode{exits.String(), options, ids[i%len(ids)]})
 	}
 	afterSuper := inject.Options{RuntimeClass: inject.MatrixRuntimeClass, ConstructorEntry: inject.EntryAfterSuper}
@@ -64,13 +66,22 @@ func (m Mode) Request(in *inject.Injector, c *classfile.Class) inject.Request {
 	for _, r := range in.Try(c, candidates, inject.FocusNone) {
 		refused[r.Method] = true
 	}
-	var request inject.Request
+	request := inject.Request{Coroutines: m.Options.Coroutines}
 	for _, i := range candidates {
 		if !refused[i] {
 			request.Methods = append(request.Methods, inject.Traced{Method: i, ID: m.id(i)})
 		}
 	}
+	if m.Options.Coroutines && len(refused) == 0 && continues(c) {
+		request.Continuation = m.id(len(c.Methods()))
+	}
 	return request
+}
+
+// continues reports whether the class is one whose instances continue a call.
+func continues(c *classfile.Class) bool {
+	return slices.Contains([]string{"ContinuationImpl", "RestrictedContinuationImpl", "SuspendLambda",
+		"RestrictedSuspendLambda"}, strings.TrimPrefix(c.SuperName(), "kotlin/coroutines/jvm/internal/"))
 }
 
 // ErrInject is wrapped by the error of [Mode.RoundTrip] if the injector refuses.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -20,7 +21,7 @@ import (
 // the recording, and records them again.
 //
 // Invariant: One recording is enough: a recording of the second build has no more calls than the budget allows, and
-// changes nothing in the profile.
+// changes nothing in the profile. What a recording says that it has cost is about what it has cost.
 func TestCorpusProfile(t *testing.T) {
 	nightly.Only(t, "programs")
 	c, err := corpus.Load()
@@ -44,6 +45,7 @@ func TestCorpusProfile(t *testing.T) {
 				return run
 			}
 			plain, first := run(r, Plain), run(r, Recording)
+			checkPrice(t, r, first, plain, run(r, Plain))
 			profile := new(filter.Profile)
 			learned := learn(t, r, profile, first.File, standard)
 			if learned.None == 0 {
@@ -74,8 +76,55 @@ func TestCorpusProfile(t *testing.T) {
 // machine, it is known less well in which part of the time the threads had a processor.
 const standard = 200_000
 
+// priceError is how many times a recording may be off in what it says of its cost. The worst of eight programs was off
+// 1.4 times, and on a busy machine a program takes up to 1.3 times the CPU time of another run of it.
+const priceError = 1.9
+
+// checkPrice compares what a recording says of its cost with the CPU time of plain runs before and after it. The runs
+// are compared by CPU time, and not with each other's wall time.
+func checkPrice(t *testing.T, r *Prepared, recorded Run, plain ...Run) {
+	t.Helper()
+	var o analysis.Options
+	var cost *analysis.Cost
+	o.End = func(r *analysis.Recording) error { cost = r.Cost; return nil }
+	analyze(t, r, recorded.File, o)
+	before, after := plain[0].CPU.Seconds(), plain[1].CPU.Seconds()
+	truth := recorded.CPU.Seconds() / ((before + after) / 2)
+	if cost == nil {
+		t.Fatal("the recording does not say what it has cost")
+	}
+	t.Logf("measured: CPU ×%.2f (plain %.2f and %.2f s), %s; at least %.2f, about %.2f", truth, before, after, cost,
+		cost.AtLeast(), cost.About())
+	// What the process did behind the end of the recording is not in it.
+	if cost.CPU > recorded.CPU || cost.CPU < recorded.CPU/2 {
+		t.Errorf("the recording says that the process took %s of CPU time; it took %s", cost.CPU, recorded.CPU)
+	}
+	if low := cost.AtLeast(); low > truth*1.3 {
+		t.Errorf("the process took %.2f times the CPU time of the plain program, and the recording says at least %.2f", truth,
+			low)
+	}
+	about := cost.About()
+	if about == 0 && cost.CPU < 3*time.Second {
+		return // too short
+	}
+	if about > truth*priceError || about < truth/priceError {
+		t.Errorf("the process took %.2f times the CPU time of the plain program, and the recording says about %.2f", truth,
+			about)
+	}
+}
+
 // learn adds to a profile what a recording shows.
 func learn(t *testing.T, r *Prepared, profile *filter.Profile, file string, calls float64) *answer.Learned {
+	t.Helper()
+	var o analysis.Options
+	methods := new(answer.Methods)
+	methods.Connect(&o)
+	analyze(t, r, file, o)
+	return methods.Learn(profile, answer.Budget{Calls: calls}, []*mapping.Mapping{r.Mapping})
+}
+
+// analyze analyzes a recording.
+func analyze(t *testing.T, r *Prepared, file string, o analysis.Options) {
 	t.Helper()
 	in, err := source.Open(file)
 	if err != nil {
@@ -90,14 +139,10 @@ func learn(t *testing.T, r *Prepared, profile *filter.Profile, file string, call
 	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var o analysis.Options
 	if o.Mappings, err = resolve.OpenMappings(path, nil); err != nil {
 		t.Fatal(err)
 	}
-	methods := new(answer.Methods)
-	methods.Connect(&o)
 	if err := analysis.Analyze("recording.tgd", in, o); err != nil {
 		t.Fatal(err)
 	}
-	return methods.Learn(profile, answer.Budget{Calls: calls}, []*mapping.Mapping{r.Mapping})
 }

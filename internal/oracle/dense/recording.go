@@ -10,11 +10,8 @@ import (
 type Figures struct {
 	// Records is how many it has, Lost how many were overwritten.
 	Records, Lost uint64
-	// Closed is whether it has an end.
-	Closed bool
-	// Gated and Windowed is how many calls the gate and windows have left out, Windows how many there were.
+	// Gated and Windowed is how many calls the gate and windows have left out.
 	Gated, Windowed uint64
-	Windows         int
 	// Off has the methods that were switched off for some time.
 	Off map[Method]bool
 	// Samples is how many steady samples it has.
@@ -75,12 +72,11 @@ func (f *recordingReader) Chunk(c trace.Chunk) error {
 			f.Gated += m.Calls
 		}
 	case *trace.Window:
-		f.Windows++
 		f.Windowed += c.Calls
 	case *trace.Stacks:
 		f.Samples += len(c.Samples)
 	case *trace.End:
-		f.Records, f.Lost, f.Closed = c.Records, c.Overwritten, true
+		f.Records, f.Lost = c.Records, c.Overwritten
 	}
 	return nil
 }

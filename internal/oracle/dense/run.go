@@ -25,19 +25,15 @@ import (
 // Way is a way to run a program.
 type Way string
 
-// The ways: the program without any change, the same with JFR, and the instrumented program, with the runtime that does
-// nothing, with one that gets no output and so fills a ring for the first 10 s, with one that records with default
-// options, with one that does so without steady samples, with one that does so while JFR runs too, and with one that
-// records without a gate.
+// The ways: the program without any change, the same with JFR, and the instrumented program, with a runtime that
+// records with default options, with one that does so without steady samples, and with one that does so while JFR runs
+// too.
 const (
 	Plain     Way = "plain"
 	WithJFR   Way = "jfr"
-	NoOp      Way = "no-op"
-	Idle      Way = "idle"
 	Recording Way = "recording"
 	Unsampled Way = "recording without steady samples"
 	Both      Way = "recording and jfr"
-	GateOff   Way = "gate off"
 )
 
 // Prepared is a program whose jars were instrumented.
@@ -51,7 +47,6 @@ type Prepared struct {
 	dir                 string
 	plain, instrumented []string // class path
 	runtime             string   // that records
-	noOp                string   // the runtime that does nothing
 	args                []string
 	source              string
 	runs                int
@@ -98,7 +93,7 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, d
 	if err != nil {
 		return nil, err
 	}
-	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp}
+	r := &Prepared{Program: p, jdk: jdk, dir: dir}
 	jars, err := c.Fetch(ctx, p.Jars...)
 	if err != nil {
 		return nil, err
@@ -217,18 +212,13 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 	switch way {
 	case Plain:
 		path = r.plain
-	case NoOp:
-		path = append(slices.Clone(path[:len(path)-1]), r.noOp)
 	case WithJFR:
 		path = r.plain
-	case Recording, Unsampled, Both, GateOff:
+	case Recording, Unsampled, Both:
 		run.File = dir + ".tgd"
 		flags = append(append(flags, "-Dtracegen.output="+run.File), launch.JITOptions()...)
 		if r.Threads {
 			flags = append(flags, "-Dtracegen.threads=all")
-		}
-		if way == GateOff {
-			flags = append(flags, "-Dtracegen.gate=off")
 		}
 		if way == Unsampled {
 			flags = append(flags, "-Dtracegen.stacks=off")

@@ -9,6 +9,9 @@
 //	clock now= wall=
 //	thread index= name= main=1
 //	records thread= first= lost= list="+1@0 +2@5 -2@10 -1@20"    +ID or -ID, @ and the tick
+//	marks thread= first= list="2:5:77@1 4:5@3"
+//	                                       KIND:ID:HASH@RECORD; 0 lost (ID is how many), 1 continues, 2 starts,
+//	                                       3 resumes, 4 suspends
 //	message thread= kind= sequence= count= begin= wall= cpu= what=
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)" cpu= lock=CLASS owner=
 //	                                       without an owner: it is not known
@@ -67,6 +70,9 @@ const (
 	incident
 	detectors
 	machine
+	_ // stacks
+	_ // let go
+	marks
 )
 
 // Make returns the recording that text describes. Its error names the line.
@@ -183,6 +189,9 @@ func (w *writer) chunk(lines []line) (err error) {
 	case "records":
 		kind = records
 		p.records(l)
+	case "marks":
+		kind = marks
+		p.marks(l)
 	case "message":
 		kind = messages
 		p.uv(l.uint("thread")).uv(uint64(len(lines)))
@@ -369,6 +378,30 @@ func (p *payload) records(l line) {
 		p.bytes = binary.LittleEndian.AppendUint64(p.bytes, r)
 	}
 	p.w.records += uint64(len(list))
+}
+
+func (p *payload) marks(l line) {
+	p.uv(l.uint("thread")).uv(l.uint("first"))
+	list := strings.Fields(l.fields["list"])
+	p.uv(uint64(len(list)))
+	before := int64(0)
+	for _, text := range list {
+		fields := strings.FieldsFunc(text, func(r rune) bool { return r == ':' || r == '@' })
+		if len(fields) == 3 {
+			fields = []string{fields[0], fields[1], "0", fields[2]}
+		}
+		var n [4]int64
+		for i, f := range fields {
+			number, err := strconv.ParseInt(f, 10, 64)
+			if err != nil || i == len(n) || len(fields) < len(n) {
+				panic("want KIND:ID:HASH@RECORD, got " + text)
+			}
+			n[i] = number
+		}
+		p.sv(n[3] - before).u8(byte(n[0])).uv(uint64(n[1]))
+		p.bytes = binary.LittleEndian.AppendUint32(p.bytes, uint32(n[2]))
+		before = n[3]
+	}
 }
 
 // incident writes an incident; lines has the lines with its facts and stacks behind its own.

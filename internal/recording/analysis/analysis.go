@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -54,6 +55,8 @@ type Recording struct {
 	// runtime: from them, the frames of the runtime are taken out.
 	Samples     uint64 `json:"samples"`
 	ToolSamples uint64 `json:"toolSamples"`
+	// Cost is what recording has cost; nil if the recording does not say, and until it has been read to its end.
+	Cost *Cost `json:"cost,omitempty"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
 	Exit *Exit `json:"exit,omitempty"`
@@ -66,6 +69,8 @@ type Recording struct {
 	Detectors        []Detector  `json:"detectors"`
 	Incidents        []*Incident `json:"incidents"`
 	OmittedIncidents int         `json:"omittedIncidents,omitempty"`
+	// Coroutines has the calls of its suspend functions when it has been read to its end; nil if there are none.
+	Coroutines *coroutine.Coroutines `json:"-"`
 	// Names has the names of its methods.
 	Names *resolve.Names `json:"-"`
 
@@ -207,8 +212,11 @@ type analyzer struct {
 	started   bool
 	last      trace.Method
 	complete  *trace.Completeness
+	cost      *trace.Cost
 	stopped   trace.Suspensions
 	incidents incidents
+	// coroutines joins the calls of suspend functions.
+	coroutines coroutine.Joiner
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -231,6 +239,7 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
+	a.coroutines.Glue = r.glue
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {
@@ -254,10 +263,12 @@ func (a *analyzer) finish() error {
 		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
 		r.ToolSamples += steady.Own
 		r.contradicting = steady.Contradicting
+		r.Cost = newCost(a.cost, a.complete)
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
 	}
+	r.Coroutines = a.coroutines.Join(r.PartlyRecorded())
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
 	}
@@ -312,9 +323,12 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		a.stopped.Add(c)
 	case *trace.Exit:
 		r.exited(c)
+	case *trace.Cost:
+		a.cost = c
 	case *trace.Completeness:
 		a.complete = c
 	}
+	a.coroutines.Chunk(c)
 	if err := a.incidents.chunk(c, r); err != nil {
 		return err
 	}
@@ -388,6 +402,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
+	a.coroutines.Segment(s)
 	shown := a.stopped.Show(s)
 	if err := a.view(shown); err != nil {
 		return err
@@ -436,6 +451,7 @@ func (a *analyzer) meet(m trace.Method) {
 // found takes a stall.
 func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
+	out.resumed(&a.coroutines)
 	switch r := a.recording; out.Role {
 	case RoleRun:
 		r.Runs++

@@ -182,7 +182,7 @@ func (c *Completeness) Lines() []string {
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), m.count()))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Title(), m.count()))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")

@@ -134,7 +134,7 @@ func (e *StallExit) text(s *Stall) (text string) {
 	}()
 	switch m := s.Verdict.Method; {
 	case e.Same:
-		text += fmt.Sprintf("; the system's trace shows the main thread in %s, too", m.Identity())
+		text += fmt.Sprintf("; the system's trace shows the main thread in %s, too", m.Title())
 	case frame != "":
 		text += fmt.Sprintf("; the system's trace shows the main thread in %s", foreign.FrameMethod(frame))
 	}

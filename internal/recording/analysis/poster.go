@@ -33,7 +33,7 @@ func posterOf(s *trace.StallChunk, names *resolve.Names) *Poster {
 // String says which method it was, and when.
 func (p *Poster) String() string {
 	if p.Before < 0 {
-		return p.Method.Identity()
+		return p.Method.Title()
 	}
-	return p.Method.Identity() + ", " + units.Millis(p.Before) + " before it began"
+	return p.Method.Title() + ", " + units.Millis(p.Before) + " before it began"
 }

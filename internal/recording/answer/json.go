@@ -76,8 +76,9 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 	for _, r := range j.recordings {
 		err := j.item(&n, struct {
 			*analysis.Recording
-			Missing []missingJSON `json:"missingParts"`
-		}{r, missingOf(r.Missing)})
+			Missing    []missingJSON `json:"missingParts"`
+			Coroutines *Coroutines   `json:"coroutines,omitempty"`
+		}{r, missingOf(r.Missing), coroutinesOf(r)})
 		if err != nil {
 			return err
 		}

@@ -259,7 +259,7 @@ func (l *Learned) Write(w io.Writer, name string) error {
 			break
 		}
 		m := worth.Method
-		fmt.Fprintf(out, "  %s: %d calls; %s\n", resolve.Printable(m.Method.Identity()), uint64(m.made/2), worth.Reason)
+		fmt.Fprintf(out, "  %s: %d calls; %s\n", resolve.Printable(m.Method.Title()), uint64(m.made/2), worth.Reason)
 	}
 	return out.Flush()
 }

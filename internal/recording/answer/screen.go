@@ -98,7 +98,7 @@ func (s *Screen) stall(x *analysis.Stall) {
 	}
 	for _, step := range x.HotPath {
 		if step.Method.ID != trace.MethodDispatch && !step.Method.Pseudo() {
-			c.path = append(c.path, step.Method.Identity())
+			c.path = append(c.path, step.Method.Title())
 		}
 	}
 }
@@ -142,6 +142,9 @@ func (s *Screen) Close(w io.Writer) error {
 	var more []string
 	if !s.Details {
 		more = []string{"", "-v shows each stall with its stacks, --stall N one of them, --format table all methods"}
+	}
+	if !s.Details {
+		lines = append(lines, s.coroutines(screenLines-leftForMethods-len(lines)-len(more))...)
 	}
 	lines = append(lines, s.ranking(screenLines-len(lines)-len(more))...)
 	for _, line := range append(lines, more...) {

@@ -17,7 +17,7 @@ import (
 func (s *Screen) head() []string {
 	lines := s.titles()
 	if text := s.cost(); text != "" {
-		lines = append(lines, field("cost", text))
+		lines = append(lines, whole(field("cost", text), screenWidth))
 	}
 	if text := s.machine.String(); text != "" {
 		lines = append(lines, field("machine", text))
@@ -119,6 +119,13 @@ func (s *Screen) cost() string {
 		return ""
 	}
 	text := units.Several(records, "record", "s")
+	var costs []*analysis.Cost
+	for _, r := range s.recordings {
+		costs = append(costs, r.Cost)
+	}
+	if cost := analysis.SumCosts(costs); cost != nil {
+		text = cost.String() + "; " + text
+	}
 	if samples > 0 {
 		text += fmt.Sprintf("; %s of %s (%s) were taken in tracegen's own code, which is left out",
 			units.Thousands(tool), units.Several(samples, "stack", "s"),

@@ -22,8 +22,6 @@ type Text struct {
 	// held has what was written to w and not to out yet.
 	held bytes.Buffer
 	w    *bufio.Writer
-	// stalls and recordings are how many there were.
-	stalls, recordings int
 }
 
 // NewText writes to w.
@@ -42,7 +40,6 @@ const (
 
 // Begin says what a recording is.
 func (t *Text) Begin(r *analysis.Recording) error {
-	t.recordings++
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
@@ -99,7 +96,6 @@ func howExact(r *analysis.Recording) []string {
 
 // Stall writes a stall.
 func (t *Text) Stall(s *analysis.Stall) error {
-	t.stalls++
 	w := t.w
 	fmt.Fprintf(w, "\n%s\n", s.Title())
 	field := func(name, format string, args ...any) {
@@ -290,6 +286,9 @@ func (t *Text) pending(s *analysis.Stall) {
 func (t *Text) End(r *analysis.Recording) error {
 	t.incidents(r)
 	t.locks(r)
+	if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 {
+		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Functions)), "\n"))
+	}
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {

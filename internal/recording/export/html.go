@@ -110,6 +110,7 @@ type pageThread struct {
 	Index  uint32   `json:"index"`
 	Name   string   `json:"name"`
 	Main   bool     `json:"main"`
+	Async  bool     `json:"async,omitempty"` // no thread, but asynchronous calls
 	Calls  int      `json:"calls"`
 	Events string   `json:"events"` // the ID of the element of its calls
 	Lane   pageLane `json:"lane"`
@@ -277,6 +278,7 @@ func (p *page) event(e *event) error {
 func (p *page) end(of *recording) error {
 	r := p.now
 	r.sortStalls()
+	p.coroutines(of)
 	for _, t := range r.Threads {
 		r.more.Messages = append(r.more.Messages, t.messages)
 		r.more.Windows = append(r.more.Windows, t.windows)

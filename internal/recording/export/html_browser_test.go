@@ -46,6 +46,7 @@ const pageCalls = `(async () => {
   const threads = [];
   for (const recording of page.recordings) {
     for (const thread of recording.threads) {
+      if (thread.async) continue; // TestCoroutinesOnPage has these
       const calls = await decodeCalls(thread.events, thread.calls), all = [];
       for (let i = 0; i < calls.length; i++) {
         all.push([shown.names(calls.method[i]).text, calls.begin[i], calls.end[i], calls.depth[i]]);

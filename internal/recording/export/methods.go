@@ -65,6 +65,18 @@ func (f *methods) node(r *recording, n *evidence.Node) int32 {
 	return f.find(r, methodKey{n.Method, 0, n.Grafted.Estimated})
 }
 
+// text returns the number of something that is no method and is shown like one.
+func (f *methods) text(name string) int32 {
+	id := identity{method: name}
+	k, ok := f.index[id]
+	if !ok {
+		k = int32(len(f.list))
+		f.index[id] = k
+		f.list = append(f.list, method{Name: trace.Name{Method: name}, label: f.label(trace.Name{Method: name}, name)})
+	}
+	return k
+}
+
 func (f *methods) find(r *recording, key methodKey) int32 {
 	if k, ok := r.methods[key]; ok {
 		return k

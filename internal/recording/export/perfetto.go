@@ -54,6 +54,8 @@ const (
 	eventName       = 23
 	eventSourceIID  = 34
 
+	eventCategoryText = 22
+
 	annotationBool   = 2
 	annotationUint   = 3
 	annotationInt    = 4
@@ -361,6 +363,7 @@ func (p *perfetto) end(r *recording) error {
 	for _, g := range r.grafted() {
 		p.grafted(r, &g)
 	}
+	p.coroutines(r)
 	p.head(instant, p.child(p.process, "recording"), &event{name: "recording"}, categoryRecording)
 	p.annotate(append([]fact{{"program", p.program}}, r.facts()...))
 	return p.emit(0, nil)

@@ -20,8 +20,9 @@ type recording struct {
 	tids    int64 // given so far, beside the main thread's
 	main    bool  // one of the threads that the exporter has is the main thread
 
-	moved uint64 // segments that were put behind the one before
-	paths sums.Paths
+	moved   uint64 // segments that were put behind the one before
+	leftOut int    // calls of suspend functions for which there is no track
+	paths   sums.Paths
 }
 
 // process is what to call the recording among others.
@@ -97,6 +98,9 @@ func (r *recording) facts() []fact {
 	}
 	if r.moved > 0 {
 		all = append(all, fact{"segments moved behind the one before", r.moved})
+	}
+	if r.leftOut > 0 {
+		all = append(all, fact{"calls of suspend functions without a track", int64(r.leftOut)})
 	}
 	return all
 }

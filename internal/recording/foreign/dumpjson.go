@@ -20,7 +20,6 @@ func (p *dumpParser) jsonDump(document []byte) bool {
 		ThreadDump *struct {
 			ProcessID        json.RawMessage
 			Time             string
-			RuntimeVersion   string
 			ThreadContainers []struct{ Threads []jsonThread }
 		}
 		Threads []jsonInfo

@@ -45,12 +45,63 @@ func overloadsOf(m *mapping.Mapping) overloads {
 	return all
 }
 
-// Label returns what every format calls a method: "Class.method", with the types of its parameters behind it if its
-// class has several methods of that name, and with more of its descriptor if that is not enough. A method without a
-// name is "#" and its ID.
+// sourceLabels has the methods that are called by their place in the source, by a hash of class and name.
+type sourceLabels map[uint64]string
+
+// sourceLabelsOf finds them. A label is for the methods of one class and name: where what compilers have made of a
+// function would be called as the function itself, all of them keep their compiled names.
+func sourceLabelsOf(m *mapping.Mapping) sourceLabels {
+	all, owners := sourceLabels{}, map[string]uint64{}
+	for e := range m.All() {
+		s, ok := mapping.SourceOf(mapping.Identity{Class: mapping.Text(e.Class), Name: mapping.Text(e.Name)})
+		if !ok {
+			continue
+		}
+		label, hash := s.String(), hashOf(e.Class, e.Name)
+		all[hash] = label
+		if owner, taken := owners[label]; taken && owner != hash {
+			hash = 0
+		}
+		owners[label] = hash
+	}
+	var text []byte
+	for e := range m.All() {
+		text = append(append(append(text[:0], mapping.Text(e.Class)...), '.'), mapping.Text(e.Name)...)
+		if owner := owners[string(text)]; owner != 0 && owner != hashOf(e.Class, e.Name) {
+			owners[string(text)] = 0
+		}
+	}
+	for hash, label := range all {
+		if owners[label] != hash {
+			delete(all, hash)
+		}
+	}
+	return all
+}
+
+// Label returns what every format calls a method: "Class.method", or for what a compiler has made of a function its
+// place in the source as [mapping.Source] says it, with the types of its parameters behind it if its class has several
+// methods of that name, and with more of its descriptor if that is not enough. A method without a name is "#" and its
+// ID.
 func (n *Names) Label(m trace.Method) string {
 	name, _ := n.Name(m)
-	return name.String() + n.suffix(m, name)
+	return n.place(m, name) + n.suffix(m, name)
+}
+
+// place is a method's label without what distinguishes overloaded ones.
+func (n *Names) place(m trace.Method, name trace.Name) string {
+	if n.mapping == nil || m >= trace.FirstNamed {
+		return name.String()
+	}
+	if n.sources == nil {
+		n.sources = sourceLabelsOf(n.mapping)
+	}
+	if e, ok := n.mapping.ByID(uint32(m)); ok {
+		if label, ok := n.sources[hashOf(e.Class, e.Name)]; ok {
+			return label
+		}
+	}
+	return name.String()
 }
 
 // suffix is what distinguishes a method from others of its class and name.

@@ -2,7 +2,9 @@ package resolve
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
@@ -14,8 +16,7 @@ type Method struct {
 	Class      string `json:"class,omitempty"`
 	Name       string `json:"name"`
 	Descriptor string `json:"descriptor,omitempty"`
-	// Label is what every format calls it if that is more than its class and name: its class has several methods of
-	// that name. See [Names.Label].
+	// Label is what every format calls it if that is not its class and name; see [Names.Label].
 	Label string `json:"label,omitempty"`
 	// File and Line are where its code begins in the source.
 	File string `json:"file,omitempty"`
@@ -29,7 +30,7 @@ type Method struct {
 
 // String returns the label, and the place in the source if it is known.
 func (m Method) String() string {
-	s := cmp.Or(m.Label, m.Identity())
+	s := m.Title()
 	if m.File != "" {
 		s += " (" + m.File
 		if m.Line > 0 {
@@ -40,12 +41,37 @@ func (m Method) String() string {
 	return s
 }
 
+// Title returns the label, "Class.Name" for most.
+func (m Method) Title() string { return cmp.Or(m.Label, m.Identity()) }
+
 // Identity returns "Class.Name".
 func (m Method) Identity() string {
 	if m.Class == "" {
 		return m.Name
 	}
 	return m.Class + "." + m.Name
+}
+
+// Source returns the name that the source has for code of coroutines. Kotlin compiles a suspend lambda of Feed.load to
+// a class such as Feed$load$2, or Feed$load$job$1 if it is assigned to job. A method of Kotlin's own library is its
+// name alone. All others are as [Method.String] writes them.
+func (m Method) Source() string {
+	switch {
+	case strings.HasPrefix(m.Class, "kotlinx.coroutines."), strings.HasPrefix(m.Class, "kotlin."):
+		name, _, _ := strings.Cut(m.Name, "$")
+		return name
+	case m.Name != "invokeSuspend":
+		return m.String()
+	}
+	dot := strings.LastIndexByte(m.Class, '.') + 1
+	parts := strings.Split(m.Class[dot:], "$")
+	for i, part := range parts {
+		if i > 0 && i+1 < len(parts) && part != "" && part[0] >= 'a' && part[0] <= 'z' {
+			return fmt.Sprintf("%s%s.%s (lambda %s)", m.Class[:dot], strings.Join(parts[:i], "$"), part,
+				strings.Join(parts[i+1:], "$"))
+		}
+	}
+	return m.String()
 }
 
 // Pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process
@@ -73,8 +99,8 @@ func (n *Names) Method(m trace.Method) Method {
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
 	}
-	if suffix := n.suffix(m, name); suffix != "" {
-		method.Label = name.String() + suffix
+	if label := n.Label(m); label != name.String() {
+		method.Label = label
 	}
 	return method
 }

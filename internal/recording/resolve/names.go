@@ -22,10 +22,11 @@ type Names struct {
 	other   trace.Names      // where names come from without a mapping; nil for none
 	known   map[trace.Method]trace.Name
 	unknown map[trace.Method]bool
-	// suffixes are those that were asked for, overloads what decides them; nil until then.
+	// suffixes are those that were asked for; overloads and sources decide about labels, nil until then.
 	suffixes  map[trace.Method]string
 	byName    map[uint64]trace.Method // see [FrameNames.Find]; nil until it is needed
 	overloads overloads
+	sources   sourceLabels
 }
 
 // NewNames returns the names of a mapping, with the places of a table of source lines; either may be nil.

@@ -240,9 +240,10 @@ class Page {
     return this.more?.samples.some((list) => list.length > 0) || false;
   }
 
-  /** The calls of the chosen threads that are decoded. */
+  /** The calls of the chosen threads that are decoded. Asynchronous calls are no thread: their time is that of others. */
   scoped() {
-    return this.scope < 0 ? this.calls.filter(Boolean) : this.calls[this.scope] ? [this.calls[this.scope]] : [];
+    const { threads } = this.recording;
+    return this.scope < 0 ? this.calls.filter((calls, k) => calls && !threads[k].async) : this.calls[this.scope] ? [this.calls[this.scope]] : [];
   }
 
   // State: view, threads, range.
@@ -250,7 +251,8 @@ class Page {
   defaultScope() {
     const { threads } = this.recording,
       main = threads.findIndex((t) => t.main);
-    return main >= 0 ? main : threads.reduce((best, t, i) => (t.calls > threads[best].calls ? i : best), 0);
+    const better = (t, best) => !t.async && (best.async || t.calls > best.calls);
+    return main >= 0 ? main : threads.reduce((best, t, i) => (better(t, threads[best]) ? i : best), 0);
   }
 
   applyState(state) {

@@ -12,7 +12,8 @@ import org.gradle.api.provider.Provider;
 /** The further options of a build file, and the commands that take them. */
 final class Flags {
     private static final Set<String> SCAN = new HashSet<>(Arrays.asList("add-requires", "allow-huge",
-            "constructor-entry", "focus-hook", "strict-classpath", "trace-posts", "trivial"));
+            "constructor-entry", "focus-hook", "strict-classpath", "trace-coroutines", "trace-posts",
+            "trivial"));
     private static final Set<String> ASSIGN = new HashSet<>(Arrays.asList("id-order"));
     private static final Set<String> ANY = new HashSet<>(Arrays.asList("-q", "--quiet", "-v", "--verbose", "-j",
             "--jobs"));

@@ -69,6 +69,23 @@ public final class AppMethodBeat {
         FRAMES.get().leave(id);
     }
 
+    /** A suspend function is about to be left. */
+    public static void o(Object result, int id) {
+        FRAMES.get().leave(id);
+    }
+
+    /** A continuation of the innermost call was made. */
+    public static void continues(Object continuation, int id) {
+    }
+
+    /** A suspend lambda was made. */
+    public static void starts(Object continuation, int id) {
+    }
+
+    /** A continuation is resumed. */
+    public static void resumes(Object continuation, int id) {
+    }
+
     /** A window's focus changed. */
     public static void at(Activity activity, boolean hasFocus) {
         FRAMES.get().sums.focusCalls++;

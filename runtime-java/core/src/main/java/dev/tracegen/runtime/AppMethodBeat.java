@@ -172,6 +172,66 @@ public final class AppMethodBeat {
     }
 
     /**
+     * Records that a suspend function or lambda is about to exit, as {@link #o(int)} does, and whether it is suspended.
+     *
+     * @param result what it returns
+     */
+    public static void o(@Nullable Object result, int id) {
+        if (result instanceof Enum && mode >= 0) {
+            suspends((Enum<?>) result, id);
+        }
+        o(id);
+    }
+
+    private static void suspends(Enum<?> result, int id) {
+        try {
+            if (Marks.isSuspended(result)) {
+                Marks.put(Marks.SUSPENDS, null, id);
+            }
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
+     * Records that the innermost call, of a suspend function, makes the continuation by which it is resumed.
+     *
+     * @param id the ID of the function
+     */
+    public static void continues(@Nullable Object continuation, int id) {
+        mark(Marks.CONTINUES, continuation, id);
+    }
+
+    /**
+     * Records that a suspend lambda is made, which may be run later.
+     *
+     * @param id the ID of its {@code invokeSuspend}
+     */
+    public static void starts(@Nullable Object continuation, int id) {
+        mark(Marks.STARTS, continuation, id);
+    }
+
+    /**
+     * Records that the next call of a suspend function or lambda begins, or goes on, by a continuation.
+     *
+     * @param id the ID of the function, or of the lambda's {@code invokeSuspend}
+     */
+    public static void resumes(@Nullable Object continuation, int id) {
+        mark(Marks.RESUMES, continuation, id);
+    }
+
+    private static void mark(int kind, Object continuation, int id) {
+        if (mode < 0) {
+            return;
+        }
+        try {
+            Marks.put(kind, continuation, id);
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
      * Records that the window of an activity gained or lost the focus. A second call for the same change has no
      * effect: a class and its superclass may both call it.
      *

@@ -86,6 +86,9 @@ final class Drain {
             n = copyAll(t, ring, last);
         } else if (ring != null) {
             writeGate(t, ring.lastChange);
+            if (t.existingMarks() != null) {
+                t.existingMarks().take(false);
+            }
         }
         t.sampled.drained = !refused;
         return n;
@@ -102,7 +105,7 @@ final class Drain {
     }
 
     private long copyAll(ThreadTrace t, Ring ring, boolean last) {
-        long n = copyRecords(t, ring);
+        long n = copyRecords(t, ring, last);
         // Once more for the records of the window. While the thread runs, it may open another one at once.
         for (int k = 0; (k < 1 || t.sampled.ended || last) && hasRoom(t); k++) {
             Window.Closed window = ring.closeWindow(t.sampled.ended || last);
@@ -110,13 +113,13 @@ final class Drain {
                 break;
             }
             out.window(t, window);
-            n += 1 + copyRecords(t, ring);
+            n += 1 + copyRecords(t, ring, last);
             gate.count(t, window, ticker.tickNanos());
         }
         return n;
     }
 
-    private long copyRecords(ThreadTrace t, Ring ring) {
+    private long copyRecords(ThreadTrace t, Ring ring, boolean last) {
         SamplerState s = t.sampled;
         long n = 0;
         // The ring may have replaced the one that was copied before.
@@ -124,7 +127,7 @@ final class Drain {
         long end = ring.sequence();
         ring.order();
         // Behind the two lines above: every change before a record that is copied now is seen.
-        if (!writeGate(t, ring.lastChange)) {
+        if (!writeGate(t, ring.lastChange) || t.existingMarks() != null && !writeMarks(t, s.ended || last)) {
             return 0;
         }
         boolean outermost = options.callMessages != null && !s.hasMessages();
@@ -154,6 +157,23 @@ final class Drain {
             }
         }
         return n;
+    }
+
+    /**
+     * Hands over the marks of a thread.
+     *
+     * @param last as for {@link Marks#take}
+     * @return false if there is no room
+     */
+    private boolean writeMarks(ThreadTrace t, boolean last) {
+        if (!hasRoom(t)) {
+            return false;
+        }
+        long[] marks = t.existingMarks().take(last);
+        if (marks != null) {
+            out.coroutines(t, marks);
+        }
+        return true;
     }
 
     /** Returns how many records are copied at once: at most a quarter of what may wait for the writer. */

@@ -148,13 +148,7 @@ final class FastPath {
         }
         Ring ring = trace.ring();
         if (ring != null) {
-            Gate.Request request = gateRequest;
-            if (request != ring.applied) {
-                Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
-                if (trace == mainTrace) {
-                    update();
-                }
-            }
+            applyGate(trace, ring);
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
@@ -167,6 +161,17 @@ final class FastPath {
         } else if (trace.recorded() && recorder.recording()) {
             // Not because recording has been stopped meanwhile: then there is no ring either.
             trace.dropRecord();
+        }
+    }
+
+    /** Carries out the last request on the calling thread, if it has not. */
+    void applyGate(ThreadTrace trace, Ring ring) {
+        Gate.Request request = gateRequest;
+        if (request != ring.applied) {
+            Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
+            if (trace == mainTrace) {
+                update();
+            }
         }
     }
 

@@ -47,6 +47,14 @@ class Host {
     void began() {
     }
 
+    /**
+     * Returns about how many nanoseconds the agent of {@code tracegen record} has taken to replace classes; 0 without
+     * it, -1 where programs are not recorded to their end, so that what recording has cost them is not written.
+     */
+    long agentNanos() {
+        return -1;
+    }
+
     /** Returns the ID of this process for names of files, where {@code /proc} does not show it; below 0 if unknown. */
     int processId() {
         return -1;

@@ -40,6 +40,8 @@ final class RecordingWriter implements Closeable {
     static final int MACHINE = 22;
     static final int STACKS = 23;
     static final int LET_GO = 24;
+    static final int COROUTINES = 25;
+    static final int COST = 26;
 
     private static final int MINOR = 6;
 

@@ -368,6 +368,33 @@ final class Ring {
         return CLAIMED.getAndAdd(this, 0);
     }
 
+    /**
+     * Returns the number that the next record will have; -1 if that is not known, because it may come into a window.
+     * Makes room for it. Only the owner may call it.
+     */
+    long reserve() {
+        long end = sequence();
+        if (next != stop || ((int) end & segmentMask) != 0 || rings.overwrite) {
+            return end;
+        }
+        Ring larger = successor;
+        if (larger == null && segmentEnd(end) - copied >= length() && !hasWindow()) {
+            larger = grow();
+        }
+        if (larger != null) {
+            return larger.reserve();
+        }
+        lock();
+        try {
+            // Again: a window may have been closed meanwhile.
+            end = sequence();
+            return window.isOpen() || ((int) end & segmentMask) == 0 && end - copied + segmentMask + 1 >= length()
+                    ? -1 : end;
+        } finally {
+            locked = 0;
+        }
+    }
+
     private boolean mayWrite(long record) {
         lock();
         try {

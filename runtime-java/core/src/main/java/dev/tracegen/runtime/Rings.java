@@ -105,6 +105,11 @@ final class Rings {
         memory.takeAlways(TRACE_BYTES);
     }
 
+    /** Takes memory for marks of a thread, the first ones or more. Returns false if there is none. */
+    boolean takeMarks(long bytes, boolean first) {
+        return memory.takeBelow(bytes, memory.bytes() / EIGHTHS * (first ? RINGS_EIGHTHS : GROWTH_EIGHTHS));
+    }
+
     /** Returns to the budget what a thread took. To be called once, when its ring is not used any more. */
     void giveThread(Ring ring) {
         memory.give(TRACE_BYTES);

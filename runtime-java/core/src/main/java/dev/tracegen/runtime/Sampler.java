@@ -29,6 +29,7 @@ final class Sampler implements Runnable {
     private static final long ROOM_NANOS = 1000000L;
 
     private final Recorder recorder;
+    private final Ticker ticker;
     private final RecorderOptions options;
     private final Platform platform;
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
@@ -71,6 +72,7 @@ final class Sampler implements Runnable {
 
     Sampler(Recorder recorder, Ticker ticker, Writer writer, Delivery delivery) {
         this.recorder = recorder;
+        this.ticker = ticker;
         this.writer = writer;
         this.out = writer.queue;
         this.delivery = delivery;
@@ -363,6 +365,9 @@ final class Sampler implements Runnable {
                 out.messages(t, all);
             }
         }
+        long clock = ticker.cpuNanos();
+        long own = platform.threadCpuNanos();
+        out.cost(clock < 0 || own < 0 ? -1 : clock + own);
     }
 
     /** Waits until the writer has room. Returns false if it makes no progress, because the disk does not answer. */

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Writes the chunks of threads and their calls: THREADS, RECORDS, GATE, WINDOW and LEFT_OUT. */
+/** Writes the chunks of threads and their calls: THREADS, RECORDS, GATE, WINDOW, LEFT_OUT and COROUTINES. */
 final class ThreadChunks {
     static final int DELTA = 2;
 
@@ -159,6 +159,9 @@ final class ThreadChunks {
         if (out.begin(trace)) {
             chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
             chunk.records(copy.records, from, to);
+            if (trace.writtenMarks > 0) {
+                chunk.uv(trace.writtenMarks);
+            }
             groupRecords = to - from;
             groupOverwritten = lost;
             if (out.end(RecordingWriter.RECORDS, DELTA)) {
@@ -221,6 +224,26 @@ final class ThreadChunks {
         chunk.uv(trace.index).sv(out.baseNanos + w.begin * options.tickNanos)
                 .sv(out.baseNanos + w.end * options.tickNanos).uv(w.firstRecord).uv(w.endRecord).uv(w.calls);
         out.end(RecordingWriter.WINDOW, 0);
+    }
+
+    /** Writes marks of a thread. To be called before the records that they are about. */
+    void coroutines(ThreadTrace trace, long[] marks) {
+        long first = trace.writtenMarks;
+        for (int k = 1; k < marks.length; k += 2) {
+            trace.writtenMarks += marks[k] >>> 52 == Marks.LOST ? marks[k] : 1;
+        }
+        if (!out.begin(trace)) {
+            return;
+        }
+        chunk.uv(trace.index).uv(first).uv(marks.length / 2);
+        long before = 0;
+        for (int k = 0; k < marks.length; k += 2) {
+            int kind = (int) (marks[k + 1] >>> 52);
+            chunk.sv(marks[k] - before).u8(kind).uv(kind == Marks.LOST ? marks[k + 1] : marks[k + 1] >>> 32 & 0xFFFFF)
+                    .u32(kind == Marks.LOST ? 0 : (int) marks[k + 1]);
+            before = marks[k];
+        }
+        out.end(RecordingWriter.COROUTINES, 0);
     }
 
     /** Writes how many calls of methods were left out by the gate since the last such chunk. */

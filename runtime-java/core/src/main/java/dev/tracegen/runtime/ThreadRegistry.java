@@ -129,6 +129,9 @@ final class ThreadRegistry {
         if (traces.remove(trace.thread, trace)) {
             countDropped(trace);
             rings.giveThread(trace.existingRing());
+            if (trace.existingMarks() != null) {
+                trace.existingMarks().give();
+            }
         }
     }
 

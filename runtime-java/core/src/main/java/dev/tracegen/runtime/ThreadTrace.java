@@ -61,6 +61,12 @@ public final class ThreadTrace {
     /** For the sampler only. */
     final SamplerState sampled = new SamplerState(this);
 
+    /** What its coroutines did; null as long as there was none. Written by the thread. */
+    private volatile Marks marks;
+
+    /** How many marks the writer got, with those that were lost. For the writer only. */
+    long writtenMarks;
+
     /** The methods that are off by the changes that were written; null if there never was one. For the writer only. */
     TreeSet<Integer> off;
 
@@ -365,6 +371,21 @@ public final class ThreadTrace {
             h = history;
         }
         return h;
+    }
+
+    /** Returns the marks and creates them at the first call. On the thread only. */
+    Marks marks() {
+        Marks m = marks;
+        if (m == null) {
+            m = new Marks(recorder.rings());
+            marks = m;
+        }
+        return m;
+    }
+
+    /** Returns the marks, null if there are none. May be called on any thread. */
+    Marks existingMarks() {
+        return marks;
     }
 
     boolean recorded() {

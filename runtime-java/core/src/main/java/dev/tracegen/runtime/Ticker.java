@@ -45,6 +45,9 @@ final class Ticker implements Runnable {
     private volatile boolean wanted;
     private volatile boolean stopped;
 
+    /** The CPU time of the thread when it ended; 0 before. */
+    private volatile long endedNanos;
+
     // Used by the ticker's thread.
     private int quietPeriods;
 
@@ -135,6 +138,12 @@ final class Ticker implements Runnable {
         LockSupport.unpark(thread);
     }
 
+    /** Returns the CPU time of the thread, also when it has ended; -1 if it is not known. */
+    long cpuNanos() {
+        Thread t = thread;
+        return Math.max(endedNanos, t == null ? 0 : platform.threadCpuNanos(t));
+    }
+
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
@@ -173,6 +182,7 @@ final class Ticker implements Runnable {
         }
         // With a period of 0 every record reads the clock and needs to wake no thread.
         paused = false;
+        endedNanos = platform.threadCpuNanos();
     }
 
     /** Moves the time, or continues a pause. A failure at any place is repaired by the next call. */

@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.TimeZone;
 
-/** Writes the chunks of clocks and of times in which nothing could be measured: CLOCK, LATE and SUSPENDED. */
+/** Writes the chunks of clocks, of times in which nothing could be measured, and of CPU time. */
 final class TimeChunks {
     /** How many times in which the process did not run are at the begin of a file. */
     private static final int MAX_SUSPENDED = 64;
@@ -83,6 +83,21 @@ final class TimeChunks {
             if (out.end(RecordingWriter.SUSPENDED, 0)) {
                 clock();
             }
+        }
+    }
+
+    /**
+     * Writes what recording has cost by now, in nanoseconds of CPU time, -1 for what is not known. That alone begins no
+     * file.
+     *
+     * @param process of the whole process
+     * @param recorder of the recorder's own threads
+     * @param agent of the agent, which replaces classes
+     */
+    void cost(long process, long recorder, long agent) {
+        if (out.begun() && out.begin()) {
+            chunk.sv(process).sv(recorder).sv(agent);
+            out.end(RecordingWriter.COST, 0);
         }
     }
 

@@ -120,6 +120,16 @@ final class WriterQueue {
         }, 4L * change.ids.length);
     }
 
+    /** Hands over marks of a thread, before the records that they are about. */
+    void coroutines(final ThreadTrace trace, final long[] marks) {
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.calls.coroutines(trace, marks);
+            }
+        }, 8L * marks.length);
+    }
+
     void window(final ThreadTrace trace, final Window.Closed window) {
         put(new Job() {
             @Override
@@ -162,6 +172,25 @@ final class WriterQueue {
             }
         }, 0);
         return true;
+    }
+
+    /**
+     * Hands over the CPU time of the recorder's other threads, -1 if it is not known. It is the last of all, so that
+     * the writer knows its own.
+     */
+    void cost(final long others) {
+        final long agent = Host.get().agentNanos();
+        if (agent < 0 || jobs.free() == 0) {
+            return;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                long own = options.platform.threadCpuNanos();
+                long recorder = Math.min(others, own) < 0 ? -1 : others + own;
+                out.times.cost(options.platform.processCpuNanos(), recorder, agent);
+            }
+        }, 0);
     }
 
     /** Hands over what ran on a thread, for the end of the recording. */

@@ -255,6 +255,30 @@ class RecordingWriterTest {
         w.close();
     }
 
+    /** A suspended call that another thread resumes, a lambda, and marks that are lost, once a whole chunk. */
+    @Test
+    void coroutines() throws Exception {
+        RecordingWriter w = writer(options("coroutines.tgd"), 10);
+        ThreadTrace main = trace("main", 0);
+        ThreadTrace other = trace("other", 3);
+        w.calls.coroutines(main, new long[] {1, mark(Marks.CONTINUES, 1, 0xCAFE0001), 2, mark(Marks.STARTS, 7, 2),
+            2, mark(Marks.SUSPENDS, 1, 0)});
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+9@0 +1@5 -1@6 -9@7"), 0));
+        w.calls.coroutines(other, new long[] {0, mark(Marks.RESUMES, 7, 2), 1, mark(Marks.RESUMES, 1, 0xCAFE0001),
+            3, 0xFFFFFFFFL, 3, mark(Marks.SUSPENDS, 7, 0)});
+        w.calls.records(other, new RecordCopy(0, CallTreeTest.records("+7@8 +1@9 -1@10 -7@11"), 0));
+        main.writtenMarks += 3;
+        w.calls.records(main, new RecordCopy(4, CallTreeTest.records("+1@12 -1@13"), 0));
+        w.calls.coroutines(main, new long[] {6, mark(Marks.RESUMES, 1048573, -1)});
+        w.calls.records(main, new RecordCopy(6, CallTreeTest.records("+1048573@14 -1048573@15"), 0));
+        compare("coroutines.tgd");
+        w.close();
+    }
+
+    private static long mark(int kind, int id, int hash) {
+        return (long) kind << 52 | (long) id << 32 | hash & 0xFFFFFFFFL;
+    }
+
     @Test
     void aProcessThatDidNotRunAndWasKilled() throws Exception {
         RecordingWriter w = writer(options("killed.tgd"), 7);

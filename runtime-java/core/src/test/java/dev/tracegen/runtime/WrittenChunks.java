@@ -40,6 +40,10 @@ final class WrittenChunks {
             }
         }
 
+        int u32() {
+            return u8() | u8() << 8 | u8() << 16 | u8() << 24;
+        }
+
         long sv() {
             long v = uv();
             return v >>> 1 ^ -(v & 1);
@@ -79,6 +83,31 @@ final class WrittenChunks {
                 all.add(new Chunk(b.getShort(at + 4), payload));
             }
             at += 20 + size + 3 & ~3;
+        }
+        return all;
+    }
+
+    /**
+     * Returns the marks of a thread: for each the number of the record, the kind, the method or how many were lost, and
+     * the hash.
+     */
+    static List<long[]> marks(Path file, int thread) throws Exception {
+        List<long[]> all = new ArrayList<long[]>();
+        long made = 0;
+        for (Chunk c : of(file, RecordingWriter.COROUTINES)) {
+            if (c.uv() != thread) {
+                continue;
+            }
+            if (c.uv() != made) {
+                throw new AssertionError("the number of the first mark is not " + made);
+            }
+            long number = 0;
+            for (long n = c.uv(); n > 0; n--) {
+                number += c.sv();
+                long[] mark = {number, c.u8(), c.uv(), c.u32()};
+                made += mark[1] == Marks.LOST ? mark[2] : 1;
+                all.add(mark);
+            }
         }
         return all;
     }

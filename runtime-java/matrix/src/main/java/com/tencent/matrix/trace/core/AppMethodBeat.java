@@ -23,6 +23,31 @@ public final class AppMethodBeat {
     }
 
     /**
+     * Records that a suspend function is about to exit. Only classes that are instrumented with
+     * {@code --trace-coroutines} call this and the next three.
+     *
+     * @param result what it returns
+     */
+    public static void o(Object result, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.o(result, methodId);
+    }
+
+    /** Records that the innermost call makes the continuation by which it is resumed. */
+    public static void continues(Object continuation, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.continues(continuation, methodId);
+    }
+
+    /** Records that a suspend lambda is made. */
+    public static void starts(Object continuation, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.starts(continuation, methodId);
+    }
+
+    /** Records that the next call of a suspend function or lambda is by a continuation. */
+    public static void resumes(Object continuation, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.resumes(continuation, methodId);
+    }
+
+    /**
      * Records that the window of an activity gained or lost the focus.
      *
      * @param activity the activity; null is ignored

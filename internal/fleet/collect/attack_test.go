@@ -1,0 +1,237 @@
+package collect
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+)
+
+// TestOthersKeepNoReportOut has all connections of a collector taken by clients that send nothing, not all, or that do
+// not read, and sends a report, which arrives. Nothing times out here but the test.
+func TestOthersKeepNoReportOut(t *testing.T) {
+	h := NewServer(openStore(t, t.TempDir(), Options{}), testOptions)
+	h.SetTokens([]string{"0123456789abcdef"})
+	h.connections, h.headerTime, h.bodyTime = 8, time.Hour, time.Hour
+	address, stop := serve(t, h)
+	for what, sent := range map[string]string{
+		"nothing":               "",
+		"half a header":         "GET /healthz HTTP/1.1\r\nHost: c",
+		"no body":               "GET /healthz HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"a chunked body":        "GET /v1/config HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"answers that wait":     strings.Repeat("GET /v1/config HTTP/1.1\r\nHost: c\r\n\r\n", 2000),
+		"no token and no body":  "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"no token, a recording": "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+	} {
+		for range 3 * h.connections {
+			c, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			go io.WriteString(c, sent)
+		}
+		body := packed(line("aa-s1-0", "com.a", "ab"))
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: c\r\nAuthorization: Bearer 0123456789abcdef\r\n"+
+			"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || answer.StatusCode != 200 {
+			t.Errorf("behind clients that send %s: %v %v", what, answer, err)
+		}
+		c.Close()
+	}
+	stop()
+}
+
+// TestManyMappings sends the reports of more builds than a segment distinguishes: the others share a file, and none is
+// lost.
+func TestManyMappings(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	var reports []Accepted
+	for k := range 3 * maxPartitions {
+		id, digest := fmt.Sprintf("aa-s%d-0", k), fmt.Sprintf("%016x", k)
+		reports = append(reports, Accepted{id, "com.a", digest, line(id, "com.a", digest)})
+	}
+	added, err := s.Add(reports)
+	if err := errors.Join(err, s.Close()); err != nil || added != len(reports) {
+		t.Fatal(added, err)
+	}
+	files, err := FindReports(dir)
+	if err != nil || len(files) != maxPartitions+1 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	mappings := map[string]bool{}
+	for _, f := range files {
+		if err := ReadReports(f, func(r *devicereport.Report) error { mappings[r.Mapping] = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(mappings) != len(reports) {
+		t.Errorf("reports of %d builds, want %d", len(mappings), len(reports))
+	}
+}
+
+// TestCloseInHaste closes a store that has no time to write files: the reports stay in the database, and the next one
+// writes them.
+func TestCloseInHaste(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	s.late.Store(true)
+	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); len(ids) != 0 {
+		t.Fatalf("%q were written", ids)
+	}
+	if err := openStore(t, dir, Options{}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); len(ids) != 1 {
+		t.Errorf("%q are there", ids)
+	}
+}
+
+// TestClocks decides which day it is by the clock and by the days that have data.
+func TestClocks(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		clock uint16
+		days  []uint16
+		want  uint16
+	}{
+		{"nothing stored", 1000, nil, 1000},
+		{"every day", 1003, []uint16{1000, 1001, 1002}, 1003},
+		{"a week off", 1009, []uint16{1000, 1001, 1002}, 1009},
+		{"one start with the clock ahead", 1091, []uint16{1000, 1001, 1002}, 1002},
+		{"and a report then", 1091, []uint16{1000, 1001, 1002, 1091}, 1002},
+		{"over midnight", 1092, []uint16{1000, 1001, 1002, 1091, 1092}, 1002},
+		{"the clock is right again", 1003, []uint16{1000, 1001, 1002, 1091}, 1003},
+		{"a long break", 1093, []uint16{1000, 1001, 1002, 1091, 1092, 1093}, 1093},
+		{"two breaks", 1200, []uint16{1000, 1091, 1092, 1093, 1200}, 1093},
+		{"a report of a clock that was behind", 1003, []uint16{300, 1000, 1001, 1002}, 1003},
+		{"the clock is behind", 900, []uint16{1000, 1001, 1002}, 1002},
+	} {
+		if got := today(test.clock, test.days); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestClockAhead starts a collector once with a clock that is 91 days ahead, and once with one that was never set.
+func TestClockAhead(t *testing.T) {
+	dir := t.TempDir()
+	c := newClock()
+	var warned []string
+	open := func() *Store {
+		return openStore(t, dir, Options{Now: c.read, KeepDays: 90, Warn: func(err error) {
+			warned = append(warned, err.Error())
+		}})
+	}
+	s := open()
+	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c.addDays(91)
+	for _, id := range []string{"aa-s2-0", "aa-s3-0"} { // the second start sees the report of the first
+		s = open()
+		_, err = s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab")}})
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids := storedIDs(t, dir); len(ids) != 3 {
+		t.Errorf("%q are left", ids)
+	}
+	if len(warned) == 0 || !strings.Contains(warned[0], "the clock says 2027-02-19") {
+		t.Errorf("warnings: %q", warned)
+	}
+	c.addDays(-55 * 365)
+	s = open()
+	if _, err := s.Add([]Accepted{{"aa-s4-0", "com.a", "ab", ""}}); !errors.Is(err, ErrClock) {
+		t.Error(err)
+	}
+	if status, answer := send(NewServer(s, testOptions), "GET", "/healthz", nil); status != 503 ||
+		!strings.Contains(answer, "clock") {
+		t.Error(status, answer)
+	}
+}
+
+// TestStoreStaysInside has symbolic links in a store, and a umask that keeps others out.
+func TestStoreStaysInside(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and modes are those of Unix")
+	}
+	dir, outside := t.TempDir(), t.TempDir()
+	s := openStore(t, dir, Options{Warn: func(error) {}})
+	if err := os.Symlink(outside, filepath.Join(dir, reportsDir, "package=com.a")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")},
+		{"aa-s2-0", "com.b", "ab", line("aa-s2-0", "com.b", "ab")}})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if files := filesBelow(t, outside); len(files) > 0 {
+		t.Errorf("%q are outside of the store", files)
+	}
+	f, err := createTemp(dir, ".x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	plain, err := os.OpenFile(filepath.Join(dir, "plain"), os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	a, err1 := f.Stat()
+	b, err2 := plain.Stat()
+	if err := errors.Join(err1, err2); err != nil || a.Mode() != b.Mode() {
+		t.Errorf("mode %v, want that of other files, %v: %v", a.Mode(), b.Mode(), err)
+	}
+}
+
+// TestHealthOfDisk asks for the health of a store whose directory cannot be written any more.
+func TestHealthOfDisk(t *testing.T) {
+	c := newClock()
+	root := t.TempDir()
+	dir, away := filepath.Join(root, "store"), filepath.Join(root, "away")
+	h := NewServer(openStore(t, dir, Options{Now: c.read}), testOptions)
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Skip(err) // Windows keeps directories with open files in place
+		}
+	}
+	want := func(want int) {
+		t.Helper()
+		if status, answer := send(h, "GET", "/healthz", nil); status != want {
+			t.Errorf("%d %s, want %d", status, answer, want)
+		}
+	}
+	want(200)
+	move(dir, away)
+	want(200) // what was seen in the last seconds
+	c.addDays(1)
+	want(503)
+	move(away, dir)
+	c.addDays(1)
+	want(200)
+}

@@ -1,0 +1,111 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tracegen/tracegen/internal/oracle/golden"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// feedTape is a program whose main waits in runBlocking for a coroutine. That calls Feed.load, which waits for a query
+// on a dispatcher's thread. The query begins late, because the thread is busy with another coroutine.
+const feedTape = `
+header minor=6
+meta slowMillis=700 clockPeriodMillis=5 records=all threads=all
+clock now=0 wall=1700000000000
+thread index=0 name=main main=1
+thread index=1 name=DefaultDispatcher-worker-1
+marks thread=0 list="2:15:1@1 2:16:5@1 3:15:1@1 1:11:7@3 2:12:9@4 4:14@4 4:11@5 4:15@6 3:11:7@7 3:15:1@9"
+marks thread=1 list="3:16:5@0 3:12:9@2"
+records thread=0 first=0 list="+10@0 +15@10 +11@20 +14@30 -14@40 -11@40 -15@40 +11@1030 -11@1040 +15@1040 -15@1050 -10@1060"
+records thread=1 first=0 list="+16@10 -16@245 +12@250 +13@260 -13@1010 -12@1020"
+sample time=700 thread=0 state=TIMED_WAITING stack="jdk.internal.misc.Unsafe.park(Native) java.util.concurrent.locks.LockSupport.parkNanos(L.java) kotlinx.coroutines.BlockingCoroutine.joinBlocking(Builders.kt:95) app.Main.main(Main.kt:7)"
+stall thread=0 sequence=0 begin=0 wall=1060 cpu=30 first=0 end=12 what="method 10"
+end`
+
+// feedNames are the names of its methods.
+type feedNames struct{}
+
+// Name implements [trace.Names].
+func (feedNames) Name(m trace.Method) (trace.Name, bool) {
+	names := map[trace.Method]string{10: "app.Main.main", 11: "app.Feed.load", 12: "app.Feed$load$row$1.invokeSuspend",
+		13: "app.Db.query", 14: "kotlinx.coroutines.BuildersKt.withContext", 15: "app.Main$main$1.invokeSuspend",
+		16: "app.Feed$refresh$1.invokeSuspend"}
+	at := strings.LastIndexByte(names[m], '.')
+	return trace.Name{Class: names[m][:at], Method: names[m][at+1:]}, true
+}
+
+// TestCoroutines compares the block about coroutines with golden files: on the screen, in the report with all details,
+// and in JSON.
+func TestCoroutines(t *testing.T) {
+	golden.Compare(t, "testdata/screen-coroutines.golden", screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = feedNames{}
+		if err := analyze(t, "feed.tgd", feedTape, o); err != nil {
+			t.Fatal(err)
+		}
+	}))
+	var report, object bytes.Buffer
+	text := NewText(&report)
+	j, err := NewJSON(&object, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func(r *analysis.Recording) error {
+		j.End(r)
+		return text.End(r)
+	}
+	o := analysis.Options{Names: feedNames{}, Begin: text.Begin, Stall: text.Stall, End: end}
+	if err := analyze(t, "feed.tgd", feedTape, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/coroutines.golden", report.String())
+	schema, err := jsonschema.NewCompiler().Compile("../../../docs/analyze.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(object.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Error(err)
+	}
+	var parsed struct {
+		Recordings []struct{ Coroutines json.RawMessage }
+	}
+	if err := json.Unmarshal(object.Bytes(), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, parsed.Recordings[0].Coroutines, "", " "); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/coroutines.json.golden", indented.String()+"\n")
+}
+
+// TestNoCoroutines: a recording without marks has nothing about coroutines in JSON.
+func TestNoCoroutines(t *testing.T) {
+	var object bytes.Buffer
+	j, err := NewJSON(&object, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := analyze(t, "a.tgd", serverTape, analysis.Options{Names: names{}, End: j.End}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(object.Bytes(), []byte("coroutines")) {
+		t.Errorf("%s", object.Bytes())
+	}
+}

@@ -1,0 +1,120 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/units"
+)
+
+const (
+	shownSuspended = 5  // suspend functions on the screen at most
+	leftForMethods = 10 // lines of the screen that are not used for them
+)
+
+// coroutines returns the lines about the suspend functions of all recordings, in at most so many lines.
+func (s *Screen) coroutines(room int) []string {
+	var lines []string
+	for _, r := range s.recordings {
+		most := min(shownSuspended, (room-len(lines)-3)/2)
+		if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 && most > 0 {
+			name := ""
+			if len(s.recordings) > 1 {
+				name = r.Name + ": "
+			}
+			lines = append(lines, "")
+			lines = append(lines, c.lines(name, most)...)
+		}
+	}
+	return lines
+}
+
+// lines returns a title, and two lines about each of the first functions; most is how many.
+func (c *Coroutines) lines(recording string, most int) []string {
+	functions := c.own()
+	lines := []string{recording + c.title(functions)}
+	lines = append(lines, fmt.Sprintf("%12s %12s %8s %8s %12s  %s", "suspended", "running", "calls", "resumed", "longest",
+		"suspend functions"))
+	for i := range functions[:min(most, len(functions))] {
+		f := &functions[i]
+		suspended, longest := units.Short(f.Suspended), units.Short(f.Longest.Wall)
+		if f.AtMost {
+			suspended, longest = "≤ "+suspended, "≤ "+longest
+		}
+		line := fmt.Sprintf("%12s %12s %8s %8s %12s  ", suspended, units.Short(f.Running), units.Thousands(f.Calls),
+			units.Thousands(f.Resumed), longest)
+		lines = append(lines, line+shortened(f.Method.Source(), screenWidth-len([]rune(line))))
+		if text := f.details(); text != "" {
+			lines = append(lines, "              "+fitting(text, screenWidth-14))
+		}
+	}
+	return lines
+}
+
+// own returns the functions of the program, or all if it has none.
+func (c *Coroutines) own() []SuspendFunction {
+	own := slices.DeleteFunc(slices.Clone(c.Functions), func(f SuspendFunction) bool { return f.Glue })
+	if len(own) == 0 {
+		return c.Functions
+	}
+	return own
+}
+
+// title says how many calls there are, and how much is known.
+func (c *Coroutines) title(functions []SuspendFunction) string {
+	calls := uint64(0)
+	for i := range functions {
+		calls += functions[i].Calls
+	}
+	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
+		analysis.Count(len(functions), "suspend function"))
+	if c.Partial {
+		text += "; suspended, or on threads that are not recorded"
+	}
+	if c.LostMarks > 0 {
+		text += fmt.Sprintf("; %s of suspensions lost", units.Several(c.LostMarks, "mark", "s"))
+	}
+	if c.Ambiguous > 0 {
+		text += fmt.Sprintf("; %s not followed", units.Several(c.Ambiguous, "call", "s"))
+	}
+	return text
+}
+
+// details says what a function waited for, where it ran, and who launched it.
+func (f *SuspendFunction) details() string {
+	var parts []string
+	for i, w := range f.Waits {
+		// What took a tenth of the time is worth naming, besides the first.
+		if w.Method == nil || i > 0 && w.Nanos*10 < f.Suspended {
+			continue
+		}
+		text := "waiting for " + w.Method.Source()
+		if w.Launched {
+			text = "until " + w.Method.Source() + " had ended on " + w.Thread
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", text, units.Percent(w.Nanos, f.Suspended)))
+	}
+	if f.NotResumed > 0 {
+		parts = append(parts, fmt.Sprintf("%s suspended at the end", units.Thousands(f.NotResumed)))
+	}
+	if f.Late > noticedLate {
+		text := "began up to " + units.Short(f.Late) + " after its launch"
+		if f.Busy != nil {
+			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, f.Busy.Method.Source())
+		}
+		parts = append(parts, text)
+	}
+	if len(f.Launchers) > 0 {
+		parts = append(parts, "launched by "+f.Launchers[0].Method.Source())
+	}
+	if len(f.Threads) > 0 {
+		parts = append(parts, "on "+strings.Join(f.Threads, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// noticedLate is the delay from which on it is said that a lambda began late.
+const noticedLate = 100 * time.Millisecond

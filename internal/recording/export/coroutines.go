@@ -1,0 +1,294 @@
+package export
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/recording/coroutine"
+	"github.com/tracegen/tracegen/trace"
+)
+
+const (
+	maxLanes     = 250     // tracks of coroutines at most
+	maxLaneCalls = 200_000 // asynchronous calls in them at most
+)
+
+// lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they
+// fit. Other calls that are open at that time are in other lanes.
+type lane struct {
+	slices []laneSlice // in the order of their begins, outer ones first
+	open   []openSlice
+}
+
+// laneSlice is a call, or a time in which it ran. Times are relative to the recording's origin.
+type laneSlice struct {
+	begin, end int64
+	depth      int
+	call       *coroutine.Call
+	thread     string // of a time in which the call ran; empty of a call
+}
+
+// openSlice is a call that is open where a lane ends.
+type openSlice struct {
+	index    int // in the calls
+	end      int64
+	upTo     int64 // its times in which it ran are slices up to then
+	nextPart int   // the piece that comes then
+}
+
+// text is what a time in which a call ran is called.
+func (s *laneSlice) text() string { return "on " + s.thread }
+
+// coroutine returns the number of what a slice shows: a function as elsewhere, a lambda by its name in the source.
+func (f *methods) coroutine(r *recording, s *laneSlice) int32 {
+	switch {
+	case s.thread != "":
+		return f.text(s.text())
+	case s.call.Lambda:
+		return f.text(r.Names.Method(s.call.Method).Source())
+	}
+	return f.of(r, s.call.Method, 0)
+}
+
+// facts say of a call what its slice does not show.
+func (s *laneSlice) facts(r *recording) []fact {
+	c := s.call
+	if s.thread != "" {
+		return nil
+	}
+	suspended, atMost := c.Suspended()
+	all := []fact{{"running ms", millis(c.Running().Nanoseconds())}, {"suspended ms", millis(suspended.Nanoseconds())}}
+	if atMost {
+		all = append(all, fact{"suspended", "at most: it may have run meanwhile"})
+	}
+	var waits []string
+	for i := range c.Pieces {
+		if w := c.Pieces[i].Wait; w != nil && c.SuspendedFor(i) > 0 {
+			text := r.Names.Label(w.Method)
+			if w.Launched {
+				text += " on " + r.Thread(w.Thread).Label
+			}
+			if !slices.Contains(waits, text) {
+				waits = append(waits, text)
+			}
+		}
+	}
+	if len(waits) > 0 {
+		all = append(all, fact{"waited for", clean(strings.Join(waits, ", "))})
+	}
+	if c.Launched != nil && c.Launched.Method != 0 {
+		all = append(all, fact{"launched by", clean(r.Names.Label(c.Launched.Method))})
+	}
+	if c.BeginUnknown {
+		all = append(all, fact{"begin", "not known: it had begun before"})
+	}
+	return append(all, fact{"end", endTexts[c.End]})
+}
+
+// endTexts say how calls ended.
+var endTexts = [...]string{coroutine.EndUnknown: "not known", coroutine.EndReturned: "returned",
+	coroutine.EndThrew: "an exception", coroutine.EndBy: "by then", coroutine.EndSuspended: "still suspended",
+	coroutine.EndRunning: "no exit was recorded"}
+
+// lanes lays out the asynchronous calls of the recording. left is how many have no room.
+func (r *recording) lanes(end int64) (list []*lane, left int) {
+	if r.Coroutines == nil {
+		return nil, 0
+	}
+	calls := r.Coroutines.Calls
+	var order []int
+	ends := make([]int64, len(calls))
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case c.Glue && c.TailCall:
+			continue // it is where its caller waits
+		case len(order) == maxLaneCalls:
+			left++
+			continue
+		}
+		order = append(order, i)
+		ends[i] = max(r.since(c.Begin()), r.since(c.Ended))
+		if c.End == coroutine.EndSuspended {
+			ends[i] = max(ends[i], end)
+		}
+	}
+	// Of calls that begin at one time, the longest is around the others.
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(calls[a].Begin(), calls[b].Begin()), cmp.Compare(ends[b], ends[a]))
+	})
+	for _, i := range order {
+		at := r.since(calls[i].Begin())
+		best := -1
+		for k, l := range list {
+			l.close(r, calls, at)
+			n := len(l.open)
+			if n == 0 && best < 0 {
+				best = k
+			}
+			if n > 0 && ends[i] <= l.open[n-1].end && within(calls, i, l.open[n-1].index) {
+				best = k
+				break
+			}
+		}
+		if best < 0 {
+			if len(list) == maxLanes {
+				left++
+				continue
+			}
+			best, list = len(list), append(list, new(lane))
+		}
+		list[best].enter(r, calls, i, at, ends[i])
+	}
+	for _, l := range list {
+		l.close(r, calls, math.MaxInt64)
+	}
+	return list, left
+}
+
+// since is a time in nanoseconds since the origin, not before it.
+func (r *recording) since(nanos int64) int64 { return max(0, r.Since(nanos)) }
+
+// mostNested is how many callers are asked at most whether a call is in another one.
+const mostNested = 64
+
+// within reports whether a call is one of another, directly or through others.
+func within(calls []coroutine.Call, call, in int) bool {
+	for n := 0; call >= 0 && n < mostNested; n++ {
+		if call = calls[call].Parent; call == in {
+			return true
+		}
+	}
+	return false
+}
+
+// enter adds a call.
+func (l *lane) enter(r *recording, calls []coroutine.Call, i int, at, end int64) {
+	l.run(r, calls, at)
+	l.slices = append(l.slices, laneSlice{begin: at, end: end, depth: len(l.open), call: &calls[i]})
+	l.open = append(l.open, openSlice{index: i, end: end, upTo: at})
+}
+
+// close ends the calls that have ended by a time.
+func (l *lane) close(r *recording, calls []coroutine.Call, at int64) {
+	for n := len(l.open); n > 0 && l.open[n-1].end <= at; n = len(l.open) {
+		end := l.open[n-1].end
+		l.run(r, calls, end)
+		if l.open = l.open[:n-1]; n > 1 {
+			l.open[n-2].upTo = end
+		}
+	}
+}
+
+// run adds the times up to another one in which the innermost call ran.
+func (l *lane) run(r *recording, calls []coroutine.Call, to int64) {
+	n := len(l.open)
+	if n == 0 {
+		return
+	}
+	o := &l.open[n-1]
+	c := &calls[o.index]
+	for ; o.nextPart < len(c.Pieces); o.nextPart++ {
+		p := &c.Pieces[o.nextPart]
+		begin, end := max(o.upTo, r.since(p.Begin)), min(to, r.since(p.End))
+		if begin < end {
+			l.slices = append(l.slices, laneSlice{begin: begin, end: end, depth: n, call: c,
+				thread: clean(r.Thread(p.Thread).Label)})
+		}
+		if r.since(p.End) > to {
+			break
+		}
+	}
+	o.upTo = to
+}
+
+// walk calls enter and leave for each slice of the lane, in the order of time.
+func (l *lane) walk(enter func(*laneSlice), leave func(*laneSlice)) {
+	var open []*laneSlice
+	for i := range l.slices {
+		s := &l.slices[i]
+		for n := len(open); n > s.depth; n = len(open) {
+			leave(open[n-1])
+			open = open[:n-1]
+		}
+		enter(s)
+		open = append(open, s)
+	}
+	for _, s := range slices.Backward(open) {
+		leave(s)
+	}
+}
+
+// laneName names a lane.
+func laneName(k int) string { return fmt.Sprintf("coroutines %d", k+1) }
+
+// laneThread is the index of a lane among the threads of a recording, which no thread has.
+func laneThread(k int) uint32 { return math.MaxUint32 - uint32(k) }
+
+// coroutines lays out the lanes of a page as threads.
+func (p *page) coroutines(of *recording) {
+	lanes, left := of.lanes(p.now.End)
+	for k, l := range lanes {
+		pt := &pageThread{Index: laneThread(k), Name: laneName(k), Async: true, messages: []pageMessage{},
+			windows: [][2]int64{}, samples: []pageSample{}, stalls: stateTimes{}}
+		pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
+		at := int64(0)
+		l.walk(func(s *laneSlice) {
+			method := p.methods.coroutine(of, s)
+			if s.thread != "" {
+				pt.stalls.add(at, s.begin, "waiting")
+				pt.stalls.add(s.begin, s.end, "running")
+				at = s.end
+			}
+			pt.Calls++
+			pt.enter(s.begin, method, 1)
+			p.now.End = max(p.now.End, s.end)
+		}, func(s *laneSlice) { pt.leave(s.end, laneMarks(s)) })
+		pt.stalls.add(at, p.now.End, "waiting")
+		p.now.Threads = append(p.now.Threads, pt)
+	}
+	if left > 0 {
+		p.Notices = append(p.Notices, fmt.Sprintf("%d calls of suspend functions are not shown: there are too many.", left))
+	}
+}
+
+// laneMarks are the marks of a call that are shown.
+func laneMarks(s *laneSlice) trace.Marks {
+	if s.thread != "" {
+		return 0
+	}
+	switch s.call.End {
+	case coroutine.EndSuspended, coroutine.EndRunning:
+		return trace.MarkOpen
+	case coroutine.EndUnknown:
+		return trace.MarkCut
+	}
+	return 0
+}
+
+// coroutines writes the lanes of a recording as tracks of the process.
+func (p *perfetto) coroutines(r *recording) {
+	lanes, left := r.lanes(r.Span.Nanoseconds())
+	for k, l := range lanes {
+		track := p.child(p.process, laneName(k))
+		l.walk(func(s *laneSlice) {
+			p.trackEvent(sliceBegin, track)
+			if s.thread != "" {
+				p.inner = text(text(p.inner, eventName, s.text()), eventCategoryText, "coroutine")
+				p.emit(s.begin, nil)
+				return
+			}
+			method := p.methods.coroutine(r, s)
+			p.inner = text(number(p.inner, eventNameIID, uint64(method)+1), eventCategoryText, "coroutine")
+			p.annotate(s.facts(r))
+			p.emit(s.begin, p.intern())
+		}, func(s *laneSlice) {
+			p.trackEvent(sliceEnd, track)
+			p.emit(s.end, nil)
+		})
+	}
+	r.leftOut = left
+}
