@@ -81,6 +81,8 @@ func (c *continuation) goOn(index int32) {
 		last := &pieces[len(pieces)-1]
 		last.AtMost = !last.Suspended || c.mayHaveRun(last.End, p.begin)
 		last.Suspended = true
+		// It may be resumed on another thread before it has returned on this one.
+		last.End = min(last.End, p.begin)
 		c.extend(c.call, index)
 	case c.launched != nil:
 		c.call = c.begin(index)

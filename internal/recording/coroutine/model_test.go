@@ -532,14 +532,11 @@ func (x *truth) caller() *truth {
 	return p
 }
 
-// signature is what a call and its pieces were, without the end of a piece that an exception has left.
+// signature says where and when the pieces of a call began.
 func (x *truth) signature() string {
 	var pieces []string
 	for _, p := range x.pieces {
-		if x.end == EndThrew {
-			p.end = 0
-		}
-		pieces = append(pieces, fmt.Sprint(p.thread, p.begin, p.end))
+		pieces = append(pieces, fmt.Sprint(p.thread, p.begin))
 	}
 	slices.Sort(pieces)
 	return fmt.Sprint(x.method, pieces)
@@ -549,10 +546,7 @@ func (x *truth) signature() string {
 func (c *Call) signature() string {
 	var pieces []string
 	for _, p := range c.Pieces {
-		if c.End == EndThrew || c.End == EndRunning {
-			p.End = 0
-		}
-		pieces = append(pieces, fmt.Sprint(p.Thread, p.Begin, p.End))
+		pieces = append(pieces, fmt.Sprint(p.Thread, p.Begin))
 	}
 	slices.Sort(pieces)
 	return fmt.Sprint(c.Method, pieces)
@@ -657,6 +651,13 @@ func (c *checker) pieces(x *Call, truth *truth, seen map[place]bool) {
 		}
 		if p.Suspended && !truth.pieces[index].suspended {
 			c.failf("%v was not suspended", at)
+		}
+		end := truth.pieces[index].end
+		if k+1 < len(x.Pieces) {
+			end = min(end, x.Pieces[k+1].Begin)
+		}
+		if p.Suspended && !p.AtMost && p.End != end {
+			c.failf("%v ended at %d, want %d", at, p.End, end)
 		}
 		if p.Wait != nil && !p.Wait.Launched && !slices.Contains(truth.pieces[index].waits, p.Wait.Method) {
 			c.failf("%v waited for %d, want one of %d", at, p.Wait.Method, truth.pieces[index].waits)
