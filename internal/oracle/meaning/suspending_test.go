@@ -17,13 +17,13 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// alone are the methods of Suspending.kt that wait without a state of their own: the suspend call is the last thing that
-// they do.
+// alone are the methods of Suspending.kt that wait without a state of their own: the suspend call is the last thing
+// that they do.
 var alone = regexp.MustCompile(`\.(tail|tailUnit|intrinsic|cancelled|channels|structured|openOne|next|opt|collect|emit|` +
 	`\w+\$default)$|Kt\$ref\$1\.invoke$|Kt\$flows\$\d+(\$1)?\.(invoke|emit)$`)
 
-// TestCorpusSuspending compiles suspend functions of all shapes with both front ends of the compiler, instruments them in
-// all exit modes, and runs them with a runtime that compares what is reported: a resumed continuation enters the
+// TestCorpusSuspending compiles suspend functions of all shapes with both front ends of the compiler, instruments them
+// in all exit modes, and runs them with a runtime that compares what is reported: a resumed continuation enters the
 // method that it was made in, and each call that waits has a state by which it is found again, but for tail calls.
 //
 // Invariant: An instrumented program with suspend functions prints what the program prints, and what it reports of
@@ -84,8 +84,8 @@ func TestCorpusSuspending(t *testing.T) {
 	}
 }
 
-// checkReports checks the counts that the runtime prints. An exit that is not reported leaves calls open, which the next
-// exits of the thread contradict.
+// checkReports checks the counts that the runtime prints. An exit that is not reported leaves calls open, which the
+// next exits of the thread contradict.
 func checkReports(t *testing.T, text string, exits inject.ExitMode) {
 	t.Helper()
 	counts := map[string]int{}
