@@ -16,9 +16,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// TestCorpusCoroutineTimes records a program of coroutines that keeps a log of its own: dispatchers, async, withTimeout,
-// flows, channels, exceptions, and cancellation. The suspend functions must have as many calls as the log says, and last
-// as long, whether exits of exceptions are recorded or not.
+// TestCorpusCoroutineTimes records a program of coroutines that keeps a log of its own: dispatchers, async,
+// withTimeout, flows, channels, exceptions, and cancellation. The suspend functions must have as many calls as the log
+// says, and last as long, whether exits of exceptions are recorded or not.
 func TestCorpusCoroutineTimes(t *testing.T) {
 	nightly.Only(t, "programs")
 	if !corpus.IsFull() {
@@ -26,7 +26,8 @@ func TestCorpusCoroutineTimes(t *testing.T) {
 	}
 	j := jdk(t, 17)
 	dir := t.TempDir()
-	jars := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20", "kotlin-stdlib-2.2.20", "kotlinx-coroutines-core-jvm-1.10.2")
+	jars := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20", "kotlin-stdlib-2.2.20",
+		"kotlinx-coroutines-core-jvm-1.10.2")
 	libraries := pathList(jars[1].Path, jars[2].Path)
 	program := filepath.Join(dir, "times.jar")
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-XX:TieredStopAtLevel=1",
@@ -62,8 +63,8 @@ type suspendFunction struct {
 }
 
 // compareTimes compares an answer of analyze with the program's log. The times of a function lie between those that it
-// has measured itself and those that its callers have measured. If exits of exceptions are not recorded, a call that one
-// has left seems to last until that shows.
+// has measured itself and those that its callers have measured. If exits of exceptions are not recorded, a call that
+// one has left seems to last until that shows.
 func compareTimes(t *testing.T, answer, log string, exact bool) {
 	t.Helper()
 	var said struct {
@@ -100,7 +101,8 @@ func compareTimes(t *testing.T, answer, log string, exact bool) {
 		var name string
 		var calls int
 		var inside, outside time.Duration
-		if _, err := fmt.Sscanf(line, "%s calls %d inside %d outside %d us", &name, &calls, &inside, &outside); err != nil {
+		_, err := fmt.Sscanf(line, "%s calls %d inside %d outside %d us", &name, &calls, &inside, &outside)
+		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 		f, off := byName[name], time.Duration(calls)*10*time.Microsecond // records have a clock of 1 µs

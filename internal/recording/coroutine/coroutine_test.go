@@ -23,7 +23,7 @@ func TestModel(t *testing.T) {
 	for _, exits := range []bool{true, false} {
 		t.Run(fmt.Sprintf("exits %t", exits), func(t *testing.T) {
 			calls, suspensions := 0, 0
-			for seed := range uint64(1000) {
+			for seed := range uint64(500) {
 				m := runModel(seed, 1<<31, exits, false)
 				c := newChecker(m, joined(t, m.chunks(damage{}), false))
 				c.lies()
@@ -107,7 +107,7 @@ func TestLossesNeverJoinWrong(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%d hashes/%+v/gate %t", hashes, d, gate), func(t *testing.T) {
 				calls, suspensions, all := 0, 0, 0
-				for seed := range uint64(300) {
+				for seed := range uint64(200) {
 					m := runModel(seed, hashes, seed%2 == 0, gate)
 					c := newChecker(m, joined(t, m.chunks(d), d.main))
 					c.lies()

@@ -72,7 +72,6 @@ type truth struct {
 	parent *truth
 	// launched is the method that was open when the lambda was made.
 	launched trace.Method
-	by       int64 // when the caller of a tail call went on
 }
 
 type truePiece struct {

@@ -67,10 +67,8 @@ type piece struct {
 	// wait is the piece of the innermost function that had returned suspended, -1 if there is none. caller is, of a
 	// tail call, the nearest piece around it with a continuation, which was suspended with it; -1 if there is none.
 	wait, caller int32
-	// in is the piece of the innermost function that had returned suspended and is no glue, -1 if there is none.
-	in      int32
-	longest trace.Method
-	took    int64
+	longest      trace.Method
+	took         int64
 }
 
 // unknownPiece is in place of the index of a piece that is not known.
