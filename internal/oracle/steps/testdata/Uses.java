@@ -68,7 +68,7 @@ public class Uses {
         System.out.println(buffer.readUtf8Line() + buffer.readDecimalLong() + buffer.readByte()
             + Okio.buffer(Okio.source(new java.io.ByteArrayInputStream(new byte[9000]))).readByteString().size()
             + ByteString.encodeUtf8("base").base64() + ByteString.decodeHex("00ff").hashCode());
-        System.out.println(CollectionsKt.chunked(CollectionsKt.toList(new IntRange(1, 10)), 3)
+        System.out.println("" + CollectionsKt.chunked(CollectionsKt.toList(new IntRange(1, 10)), 3)
             + SequencesKt.toList(SequencesKt.take(SequencesKt.generateSequence(1, x -> x * 3), 5))
             + StringsKt.padStart("x", 4, '.') + StringsKt.lines("a\nb") + StringsKt.capitalize("word"));
     }
