@@ -181,7 +181,7 @@ final class LetGo {
                 s.asks = true;
                 changed = true;
             } else if (s.phase == RETURNING && !s.asks) {
-                // The request that was published since the last look is carried out before each call that gets this far.
+                // The request published since the last look is carried out before each call that gets this far.
                 s.phase = COUNTED;
                 s.floods = 0;
                 s.observed = 0;
