@@ -21,7 +21,7 @@ const (
 	// be known: before, chance and the start of the JVM decide.
 	leastRan = 20
 	leastCPU = 2 * time.Second
-	// mostOfRecord is more than a record costs, with what the JIT does for it: 100 ns in the dearest of eleven programs.
+	// mostOfRecord is more than a record costs, with what the JIT does for it: 100 ns in the dearest of 13 programs.
 	mostOfRecord = 200 * time.Nanosecond
 )
 
