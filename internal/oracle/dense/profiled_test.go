@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -104,8 +103,8 @@ func checkPrice(t *testing.T, r *Prepared, recorded Run, plain ...Run) {
 			low)
 	}
 	about := cost.About()
-	if about == 0 && cost.CPU < 3*time.Second {
-		return // too short
+	if about == 0 && r.Source != "" {
+		return // a loop over a tiny method, of which stacks do not show it
 	}
 	if about > truth*priceError || about < truth/priceError {
 		t.Errorf("the process took %.2f times the CPU time of the plain program, and the recording says about %.2f", truth,
