@@ -46,7 +46,7 @@ func (s Source) String() string {
 // Where a name has two readings, the one is taken that kotlinc and javac make by far more often. A lambda in an
 // initialiser has the name of the property or of the class, since it is in no function.
 func SourceOf(method Identity) (s Source, ok bool) {
-	if strings.IndexByte(method.Class, '$') < 0 && strings.IndexAny(method.Name, "$-") < 0 {
+	if strings.IndexByte(method.Class, '$') < 0 && !strings.ContainsAny(method.Name, "$-") {
 		return Source{}, false
 	}
 	name, part := sourceMethod(method.Name)

@@ -63,6 +63,7 @@ public final class Recorder {
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(options.copy());
         o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
+        o.meta("threads", o.threadsText());
         if (!o.get("build-id").isEmpty()) {
             o.meta("buildId", o.get("build-id"));
         }

@@ -306,6 +306,12 @@ public final class RecorderOptions implements Cloneable {
         return this;
     }
 
+    /** Returns {@code threads} as it is written. */
+    String threadsText() {
+        return threads == THREADS_MAIN ? "main" : threads == THREADS_CHOSEN ? "chosen"
+                : virtualThreads ? "all,virtual" : "all";
+    }
+
     /** Sets {@code threads}, to one of the constants. */
     public RecorderOptions threads(int value) {
         threads = value;
