@@ -28,8 +28,8 @@ const (
 // newCost returns the cost of a recording, nil if it is not known.
 //
 // Plain rests on one thing: of what is not tracegen's own, the share that calls take of the program's threads is that
-// which they take of all, the JIT too, which compiles them. Stacks show it, but not where few calls are made: Java stops
-// threads for stacks at calls, also in a loop that spends its time on other things.
+// which they take of all, the JIT too, which compiles them. Stacks show it, but not where few calls are made: Java
+// stops threads for stacks at calls, also in a loop that spends its time on other things.
 func newCost(c *trace.Cost, of *trace.Completeness) *Cost {
 	if c == nil || c.Process <= 0 || c.Recorder < 0 || c.Agent < 0 || c.Recorder >= c.Process-c.Agent {
 		return nil
