@@ -239,7 +239,7 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
-	a.coroutines.Glue = r.glue
+	a.coroutines.Glue = r.Names.Glue
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {

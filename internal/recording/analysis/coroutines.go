@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -29,26 +28,4 @@ func (s *Stall) resumed(j *coroutine.Joiner) {
 	if len(list) > 0 && list[0].Count > 1 && enough(list[0].Took, s.Ran) {
 		s.Verdict.Text += fmt.Sprintf("; %s was resumed %d times", s.Names.Method(list[0].Method), list[0].Count)
 	}
-}
-
-// inRunBlocking reports whether a stack waits in runBlocking for a coroutine.
-func inRunBlocking(frames []string) bool {
-	return slices.ContainsFunc(frames, func(f string) bool {
-		return foreign.FrameMethod(f) == "kotlinx.coroutines.BlockingCoroutine.joinBlocking"
-	})
-}
-
-// glue reports whether a method is of Kotlin's library, or of a class of a lambda and made by the compiler.
-func (r *Recording) glue(m trace.Method) bool {
-	name, _ := r.Names.Name(m)
-	switch {
-	case strings.HasPrefix(name.Class, "kotlin."), strings.HasPrefix(name.Class, "kotlinx.coroutines."):
-		return true
-	case name.Method == "create":
-		return strings.HasSuffix(name.Descriptor, ")Lkotlin/coroutines/Continuation;")
-	case name.Method == "invoke":
-		last := name.Class[strings.LastIndexByte(name.Class, '$')+1:]
-		return last != "" && last[0] >= '0' && last[0] <= '9'
-	}
-	return false
 }

@@ -130,7 +130,7 @@ var (
 			what := "waiting for another thread: "
 			if idle := foreign.Idle(e.frames, false); idle != "" {
 				what = "idle, waiting for " + idle + ": "
-			} else if inRunBlocking(e.frames) {
+			} else if foreign.InRunBlocking(e.frames) {
 				what = "waiting in runBlocking for a coroutine: "
 			} else if len(e.frames) == 0 {
 				what = "waiting, for what is not known: " // a state alone: Java's is the same of a thread that sleeps

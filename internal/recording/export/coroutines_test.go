@@ -68,11 +68,11 @@ func TestCoroutinesInPerfetto(t *testing.T) {
 		}},
 		{"select s.name a, key b, display_value c from args join slice s using (arg_set_id) where key in " +
 			"('debug.waited for', 'debug.launched by', 'debug.end') and s.name != 'recording' order by s.name, key", []string{
-			"app.Feed.load debug.end returned", "app.Feed.load debug.waited for app.Db.query on worker-1 #1",
 			"app.Feed$load$2.invokeSuspend debug.end returned",
 			"app.Feed$load$2.invokeSuspend debug.launched by app.Feed.load",
 			"app.Feed$refresh$1.invokeSuspend debug.end still suspended",
 			"app.Feed$refresh$1.invokeSuspend debug.launched by app.Main.main",
+			"app.Feed.load debug.end returned", "app.Feed.load debug.waited for app.Db.query on worker-1 #1",
 			"app.Main$main$1.invokeSuspend debug.end returned",
 			"app.Main$main$1.invokeSuspend debug.launched by app.Main.main",
 			"app.Main$main$1.invokeSuspend debug.waited for app.Feed.load",

@@ -140,3 +140,10 @@ func WithoutPackage(method string) string {
 	parts := strings.Split(method, ".")
 	return strings.Join(parts[max(0, len(parts)-2):], ".")
 }
+
+// InRunBlocking reports whether a stack waits in runBlocking for a coroutine.
+func InRunBlocking(frames []string) bool {
+	return slices.ContainsFunc(frames, func(f string) bool {
+		return FrameMethod(f) == "kotlinx.coroutines.BlockingCoroutine.joinBlocking"
+	})
+}

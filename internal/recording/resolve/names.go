@@ -87,6 +87,21 @@ func (n *Names) Name(m trace.Method) (trace.Name, bool) {
 	return name, ok
 }
 
+// Glue reports whether a method is of Kotlin's library, or of a class of a lambda and made by the compiler.
+func (n *Names) Glue(m trace.Method) bool {
+	name, _ := n.Name(m)
+	switch {
+	case strings.HasPrefix(name.Class, "kotlin."), strings.HasPrefix(name.Class, "kotlinx.coroutines."):
+		return true
+	case name.Method == "create":
+		return strings.HasSuffix(name.Descriptor, ")Lkotlin/coroutines/Continuation;")
+	case name.Method == "invoke":
+		last := name.Class[strings.LastIndexByte(name.Class, '$')+1:]
+		return last != "" && last[0] >= '0' && last[0] <= '9'
+	}
+	return false
+}
+
 // Unknown returns how many IDs were asked for that have no name.
 func (n *Names) Unknown() int { return len(n.unknown) }
 
