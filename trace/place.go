@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -195,6 +196,9 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 		method            Method
 		next              int // the frame behind its own
 		missing, matching int // how many of the calls up to it are not on the stack, and cannot have thrown; and are on it
+		// How many may have thrown and are not on the stack. A frame that is used up by a call that seems to be open and
+		// has thrown is no reason to leave out the one that has it.
+		thrown int
 	}
 	fits := []fit{{next: next}}
 	enter := func(m Method) {
@@ -204,7 +208,9 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 			if k := slices.Index(frames[f.next:], name); k >= 0 {
 				f.next += k + 1
 				f.matching++
-			} else if !r.table.throwing[m] {
+			} else if r.table.throwing[m] && !slices.Contains(frames, name) {
+				f.thrown++
+			} else {
 				f.missing++
 			}
 		}
@@ -226,7 +232,8 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 			// The call was entered in the gap, and is not on the stack: it was taken behind its exit.
 			best, s.at = fits[len(fits)-1], r.number+uint64(k)+1
 		}
-		if f := fits[len(fits)-1]; f.missing < best.missing || f.missing == best.missing && f.matching > best.matching {
+		f := fits[len(fits)-1]
+		if order := cmp.Or(f.missing-best.missing, best.matching-f.matching, f.thrown-best.thrown); order < 0 {
 			best, s.at = f, r.number+uint64(k)+1
 		}
 	}
