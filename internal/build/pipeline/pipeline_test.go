@@ -294,7 +294,7 @@ func TestSkipped(t *testing.T) {
 				t.Errorf("reason of %s is %q, want %q", row.key, got[row.key], row.reason)
 			}
 			delete(got, row.key)
-			for _, known := range []string{".i", ".o", ".at", ".posted"} {
+			for _, known := range []string{".i", ".o", ".at", ".posted", ".continues", ".starts", ".resumes"} {
 				delete(got, inject.DefaultRuntimeClass+known)
 			}
 			delete(got, "Good.g") // if it is trivial

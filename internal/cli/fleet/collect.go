@@ -233,6 +233,9 @@ func (c *collecting) load() (s settings, err error) {
 		if s.key, err = collect.LoadKey(c.configKey); err != nil {
 			return s, err
 		}
+		if err := collect.CheckKeyMode(c.configKey); err != nil {
+			return s, err
+		}
 		if s.configs, err = collect.LoadConfigs(c.config, s.key); err != nil {
 			return s, err
 		}

@@ -377,25 +377,9 @@ func TestConfig(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.properties"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pem, err := os.ReadFile("testdata/signing.pem")
+	key, err := LoadKey("testdata/signing.pem")
 	if err != nil {
 		t.Fatal(err)
-	}
-	private := filepath.Join(t.TempDir(), "signing.pem")
-	if err := os.WriteFile(private, pem, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := LoadKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if runtime.GOOS != "windows" {
-		if err := os.Chmod(private, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := LoadKey(private); err == nil || !strings.Contains(err.Error(), "chmod o=") {
-			t.Errorf("a key that all can read: %v", err)
-		}
 	}
 	configs, err := LoadConfigs(dir, key)
 	if err != nil {
@@ -440,6 +424,25 @@ func TestConfig(t *testing.T) {
 		"a=1\nb = 1,\\\n 2": "line 2: a backslash", "package=\xff": "UTF-8"} {
 		if _, _, err := checkConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestKeyMode refuses a private key that every user can read.
+func TestKeyMode(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are those of Unix")
+	}
+	file := filepath.Join(t.TempDir(), "signing.pem")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{0o600: "", 0o440: "", 0o644: "chmod o=", 0o602: "chmod o="} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckKeyMode(file); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("mode %o: %v", mode, err)
 		}
 	}
 }

@@ -177,10 +177,6 @@ func LoadKey(path string) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}
-	const others = 0o007
-	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode()&others != 0 {
-		return nil, fmt.Errorf("key %s: every user of this machine has access to it; run chmod o= %s", path, path)
-	}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		var key any
 		switch block.Type {
@@ -200,6 +196,17 @@ func LoadKey(path string) (*ecdsa.PrivateKey, error) {
 		return nil, fmt.Errorf("key %s: not a key of the curve P-256; make one with openssl, see docs/collect.md", path)
 	}
 	return nil, fmt.Errorf("key %s: no private key in PEM; make one with openssl, see docs/collect.md", path)
+}
+
+// CheckKeyMode returns an error if every user of the machine has access to the file of a private key. Windows has no such
+// modes.
+func CheckKeyMode(path string) error {
+	const others = 0o007
+	info, err := os.Stat(path)
+	if err == nil && runtime.GOOS != "windows" && info.Mode()&others != 0 {
+		err = fmt.Errorf("key %s: every user of this machine has access to it; run chmod o= %s", path, path)
+	}
+	return err
 }
 
 // PublicKey returns the public key as apps pin it: the base64 of its X.509 form.
