@@ -371,7 +371,8 @@ func TestRuntimeClass(t *testing.T) {
 		result := instrument(t, c)
 		got := reasons(result)
 		want := map[string]string{"my/rt/Beat.i": "runtime", "my/rt/Beat.o": "runtime", "my/rt/Beat.at": "runtime",
-			"my/rt/Beat.posted": "runtime", "my/rt/deep/Helper.f": "runtime",
+			"my/rt/Beat.posted": "runtime", "my/rt/Beat.continues": "runtime", "my/rt/Beat.starts": "runtime",
+			"my/rt/Beat.resumes": "runtime", "my/rt/deep/Helper.f": "runtime",
 			"app/Clock.now": "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
@@ -487,7 +488,7 @@ func TestFocus(t *testing.T) {
 	}
 	got := reasons(result)
 	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" ||
-		len(got) != 6 { // and four of the runtime
+		len(got) != 9 { // and seven of the runtime
 		t.Errorf("listed %v", got)
 	}
 	for _, name := range []string{"a/Odd", "a/Long", "a/Full"} {
