@@ -198,8 +198,8 @@ func LoadKey(path string) (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("key %s: no private key in PEM; make one with openssl, see docs/collect.md", path)
 }
 
-// CheckKeyMode returns an error if every user of the machine has access to the file of a private key. Windows has no such
-// modes.
+// CheckKeyMode returns an error if every user of the machine has access to the file of a private key. Windows has no
+// such modes.
 func CheckKeyMode(path string) error {
 	const others = 0o007
 	info, err := os.Stat(path)
