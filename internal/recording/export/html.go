@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -411,7 +412,7 @@ func (p *page) writeData(w *strings.Builder) error {
 }
 
 func newPageName(f *method) pageName {
-	n := pageName{Label: f.label, Class: f.Class, Descriptor: f.Descriptor,
+	n := pageName{Label: f.label, Class: classIn(f.label, f.Class, f.Method), Descriptor: f.Descriptor,
 		Unknown: f.Class == "" && strings.HasPrefix(f.Method, "#"),
 		Lost:    f.Class == "" && f.Method == trace.NameNotRecorded,
 		Stopped: f.Class == "" && f.Method == trace.NameSuspended}
@@ -419,6 +420,15 @@ func newPageName(f *method) pageName {
 		n.Source += ":" + strconv.Itoa(f.Line)
 	}
 	return n
+}
+
+// classIn returns the class with which a label begins, where the page divides it: that of the source, or of the method.
+func classIn(label, class, method string) string {
+	s, ok := mapping.SourceOf(mapping.Identity{Class: class, Name: method})
+	if ok && strings.HasPrefix(label, s.Class+"."+s.Name) {
+		return s.Class
+	}
+	return class
 }
 
 // writeElement writes an element that scripts can read and browsers do not run.

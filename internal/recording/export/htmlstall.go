@@ -55,7 +55,7 @@ func newPageStall(e *event) *pageStall {
 		p.Cause += " " + p.What // without calls all have one key
 	}
 	if m := s.Verdict.Method; m != nil {
-		p.Method, p.Class = clean(m.Identity()), clean(m.Class)
+		p.Method, p.Class = clean(m.Title()), clean(classIn(m.Title(), m.Class, m.Name))
 	}
 	return p
 }
