@@ -2,7 +2,8 @@ package export
 
 import "testing"
 
-// TestClassInLabel: the page writes a method and behind it its class, also of a coroutine, whose label has another class.
+// TestClassInLabel: the page writes a method and behind it its class, also of a coroutine, whose label has another
+// class.
 func TestClassInLabel(t *testing.T) {
 	for _, test := range []struct{ label, class, method, want string }{
 		{"a.Feed.load", "a.Feed", "load", "a.Feed"},
