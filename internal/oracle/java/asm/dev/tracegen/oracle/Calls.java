@@ -1,7 +1,9 @@
 package dev.tracegen.oracle;
 
+import static org.objectweb.asm.Opcodes.ARETURN;
 import static org.objectweb.asm.Opcodes.ATHROW;
 import static org.objectweb.asm.Opcodes.BIPUSH;
+import static org.objectweb.asm.Opcodes.DUP;
 import static org.objectweb.asm.Opcodes.GETSTATIC;
 import static org.objectweb.asm.Opcodes.GOTO;
 import static org.objectweb.asm.Opcodes.IALOAD;
@@ -122,16 +124,22 @@ final class Calls {
         return b.toString();
     }
 
+    /** The descriptor of the o that takes the result of a suspend function. */
+    private static final String WITH_RESULT = "(Ljava/lang/Object;I)V";
+
     /** 1 for a call of i, 2 for one of o, 0 for everything else. */
     private static int runtimeCall(AbstractInsnNode n, String runtime) {
         if (n.getOpcode() != INVOKESTATIC) {
             return 0;
         }
         MethodInsnNode c = (MethodInsnNode) n;
-        if (!c.owner.equals(runtime) || !c.desc.equals("(I)V")) {
+        if (!c.owner.equals(runtime)) {
             return 0;
         }
-        return c.name.equals("i") ? 1 : c.name.equals("o") ? 2 : 0;
+        if (c.desc.equals(WITH_RESULT)) {
+            return c.name.equals("o") ? 2 : 0;
+        }
+        return !c.desc.equals("(I)V") ? 0 : c.name.equals("i") ? 1 : c.name.equals("o") ? 2 : 0;
     }
 
     private void collectIds() {
@@ -145,6 +153,11 @@ final class Calls {
                 id = -1;
             } else if (targets.contains(k)) {
                 faults.add("a branch lands between constant and call at " + k);
+            }
+            if (((MethodInsnNode) code[k]).desc.equals(WITH_RESULT)
+                    && (k < 2 || code[k - 2].getOpcode() != DUP || targets.contains(k - 1)
+                    || k + 1 == code.length || code[k + 1].getOpcode() != ARETURN)) {
+                faults.add("exit at " + k + " does not take the result that is returned");
             }
             (call[k] == 1 ? entries : exits).add(id);
             if (call[k] == 2 && (k + 1 == code.length || !ends(code[k + 1].getOpcode()))) {
