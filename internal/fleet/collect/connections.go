@@ -46,7 +46,9 @@ func (l *limited) Accept() (net.Conn, error) {
 	c.place = l.idle.PushBack(c)
 	l.mu.Unlock()
 	if evicted != nil {
-		evicted.Conn.Close() // the server learns it when it reads or writes
+		// The server learns it when it reads or writes. A connection with TLS first says goodbye, for which a client that
+		// does not read can take seconds.
+		go evicted.Conn.Close()
 	}
 	return c, nil
 }
