@@ -78,8 +78,8 @@ func (n names) Name(m trace.Method) (trace.Name, bool) {
 	return name, ok
 }
 
-// TestWorkersWithoutStacks has a worker of a pool whose own methods are traced, on a machine that is too busy for stacks.
-// Its calls alone say that it waited for work. With ktor, 29 such workers were stalls of 3 s.
+// TestWorkersWithoutStacks has a worker of a pool whose own methods are traced, on a machine that is too busy for
+// stacks. Its calls alone say that it waited for work. With ktor, 29 such workers were stalls of 3 s.
 func TestWorkersWithoutStacks(t *testing.T) {
 	const worker = "kotlinx.coroutines.scheduling.CoroutineScheduler$Worker"
 	for _, c := range []struct {

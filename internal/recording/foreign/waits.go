@@ -228,8 +228,8 @@ func IdleCall(method string) string {
 	return ""
 }
 
-// IsWorkerLoop reports whether a method is what a thread of a pool was started for: it waits for work and does it, until
-// the thread ends.
+// IsWorkerLoop reports whether a method is what a thread of a pool was started for: it waits for work and does it,
+// until the thread ends.
 func IsWorkerLoop(method string) bool {
 	row := waitOf(method)
 	return row != nil && row.idle == loop
