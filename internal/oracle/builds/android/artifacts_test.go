@@ -26,7 +26,7 @@ const startProfile = "HSPLdev/tracegen/example/base/**;->**(**)**\nLdev/tracegen
 // without tracegen. What is counted must be what unzip and dexdump show. A profile that lost its rules is found, and so
 // is a growth of base or feature over the limit, which no single run of tracegen sees.
 func TestArtifacts(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	if os.Getenv("TRACEGEN_AGP") == "" {
 		t.Setenv("TRACEGEN_AGP", "8.13.2") // older plugins write no shares
 	}

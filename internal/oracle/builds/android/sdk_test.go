@@ -13,7 +13,7 @@ import (
 
 // TestStandIn looks for classes of Android and of Java in android.jar, once each, and for aapt2.
 func TestStandIn(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	dir, err := android.StandIn(t.Context())
 	oracle.Require(t, err)
 	z, err := zip.OpenReader(filepath.Join(dir, "platforms", "android-29", "android.jar"))
