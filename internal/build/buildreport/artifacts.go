@@ -50,7 +50,8 @@ func (*Artifacts) guards() []guard[*Artifacts] {
 			return checkMore("the dex files", "bytes", a.Plain.DexBytes, a.App.DexBytes, limit)
 		}},
 		{"references", 1, true, func(a *Artifacts, limit guardLimit) Guard {
-			return checkMore("the dex files", "method references", int64(a.Plain.References), int64(a.App.References), limit)
+			return checkMore("the dex files", "method references", int64(a.Plain.References), int64(a.App.References),
+				limit)
 		}},
 		{"shares", playShare, false, checkShares},
 		{"profile-size", playProfile, false, checkProfileSize},

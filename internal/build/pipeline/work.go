@@ -153,7 +153,8 @@ func (w *work) checkRuntime(name string) error {
 	return plan.MissingRuntime(name)
 }
 
-// each calls work with the number of every class up to end, from several goroutines: each makes its own by start. Of several errors it returns that of the first class, whichever worker was faster.
+// each calls work with the number of every class up to end, from several goroutines: each makes its own by start. Of
+// several errors it returns that of the first class, whichever worker was faster.
 func (w *work) each(ctx context.Context, end int, start func() (work func(class int) error)) error {
 	var (
 		next, failed atomic.Int64

@@ -177,8 +177,8 @@ func (c *Class) Tried(rejection, focusRejection *Rejection) *Class {
 	return &tried
 }
 
-// eachRefusal calls visit with the index and the decision of each method that has no room for its calls. Both lists are in
-// the order of the class file.
+// eachRefusal calls visit with the index and the decision of each method that has no room for its calls. Both lists are
+// in the order of the class file.
 func eachRefusal(methods []Method, refusals []inject.Refusal, visit func(i int, by *filter.Decision)) {
 	next := 0
 	for _, refusal := range refusals {
