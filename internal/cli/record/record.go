@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -371,14 +370,6 @@ func (r *recorder) start(given map[string]string) (launch.End, program.Counts, e
 			return launch.End{}, program.Counts{}, err
 		}
 		defer os.RemoveAll(dir)
-		if java, reads := launch.ReadsVersion(p.Args[0]); reads {
-			advice := "give the java command itself"
-			if runtime.GOOS != "windows" {
-				advice = "let it find java by JAVA_HOME or PATH, or " + advice
-			}
-			r.con.Warn("%s asks %s for its version, and gets the line \"Picked up JAVA_TOOL_OPTIONS\" first: if it takes that "+
-				"for the version, %s", p.Args[0], java, advice)
-		}
 		if p.Env, err = launch.Shims(dir, os.Environ(), options); err != nil {
 			r.con.Detail("java -version reports JAVA_TOOL_OPTIONS, as there is no shim for it: %v", err)
 		}

@@ -65,8 +65,8 @@ func TestArtifacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var guards buildreport.ArtifactGuards
-		if err := guards.Add(guard); err != nil {
+		var guards buildreport.Guards[*buildreport.Artifacts]
+		if _, err := guards.Add(guard); err != nil {
 			t.Fatal(err)
 		}
 		for _, result := range guards.Check(compared) {
