@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -104,9 +104,7 @@ func instrumentedDriver(t *testing.T, source string) (j oracle.JDK, dir, classPa
 	jars := oracle.NeedRuntime(t)
 	dir = t.TempDir()
 	file := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, source)
 	javac(t, j, filepath.Join(dir, "classes"), file)
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
 	result, err := pipeline.Run(t.Context(), pipeline.Config{

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
@@ -61,10 +62,7 @@ type hangBench struct {
 
 func newHangBench(t *testing.T, source string) hangBench {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", source, "Driver.java"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, filepath.Join("testdata", source, "Driver.java"))
 	j, dir, path, methods := instrumentedDriver(t, string(text))
 	b := hangBench{jdk: j, dir: dir, path: path, tool: oracle.BuildTool(t),
 		mapping: filepath.Join(dir, "methodMapping.txt")}

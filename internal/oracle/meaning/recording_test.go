@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -65,9 +66,7 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 			other = append(other, out)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "jars"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "jars"))
 	result, err := pipeline.Run(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -112,10 +111,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	if uint64(s.Entries+s.Exits) != recording.records+recording.overwritten {
 		t.Errorf("%d records and %d lost, want %d events", recording.records, recording.overwritten, s.Entries+s.Exits)
 	}
-	text, err := os.ReadFile(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, events)
 	_, line, _ := strings.Cut(string(text), "\t")
 	seen := strings.Fields(line)
 	compared := 0

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -95,10 +95,7 @@ public class Driver {
 // handlers returns the IDs of the methods of Server that handle requests.
 func handlers(t *testing.T, mapping string) []string {
 	t.Helper()
-	text, err := os.ReadFile(mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, mapping)
 	var ids []string
 	for line := range strings.Lines(string(text)) {
 		if id, method, ok := strings.Cut(line, ","); ok && strings.Contains(method, ",Server handle") {
@@ -119,9 +116,7 @@ func TestServer(t *testing.T) {
 	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(source, []byte(serverProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, source, serverProgram)
 	javac(t, j, filepath.Join(dir, "classes"), source)
 	for _, row := range []struct {
 		name    string
@@ -190,9 +185,7 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 	if _, err := result.Mapping.WriteTo(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(mappingFile, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, mappingFile, text.String())
 	args := append(flags(mappingFile), "-Dtracegen.output="+file, "-Dtracegen.threads=all", "-Dtracegen.slow=200",
 		"-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver")
 	out := command{jdk: j, dir: work, args: args}.run(t)

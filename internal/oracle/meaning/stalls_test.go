@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -134,9 +134,7 @@ func TestStalls(t *testing.T) {
 	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(source, []byte(stallingProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, source, stallingProgram)
 	javac(t, j, filepath.Join(dir, "classes"), source)
 	truth, methods, all := runStalls(t, j, dir, jars.JVM)
 	stalls := map[string]*trace.StallChunk{}

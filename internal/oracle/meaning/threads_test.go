@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -93,9 +93,7 @@ func newThreadsBench(t *testing.T) threadsBench {
 	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	source, classes := filepath.Join(dir, "Driver.java"), filepath.Join(dir, "classes")
-	if err := os.WriteFile(source, []byte(manyThreads), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, source, manyThreads)
 	javac(t, j, classes, source)
 	rule, err := filter.ParseRule(false, "Driver", filter.Position{})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -44,9 +45,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	}
 	profile := filepath.Join("app", "src", "main", "baseline-prof.txt")
-	if err := os.WriteFile(filepath.Join(dir, profile), []byte(startProfile), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, profile), startProfile)
 	g := builds.NewGradle(t, setup.Plugin.Gradle, "android")
 	bundle := func() *artifact.Artifact {
 		t.Helper()

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -31,7 +32,7 @@ func TestFeatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
+			text := string(fixture.Read(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
 				"methodMapping.txt")))
 			for _, method := range []string{"dev.tracegen.example.base.MainActivity greeting",
 				"dev.tracegen.example.stars.StarsActivity stars", "com.google.gson.Gson toJson"} {

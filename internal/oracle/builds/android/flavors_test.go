@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -178,7 +179,7 @@ func (f flavors) failures() {
 		{app, "tracegen {\n", "tracegen {\n    publishMapping = true\n", "help",
 			[]string{"publishMapping has no effect", "uploadTracegen...Mapping"}},
 	} {
-		original := readFile(f.t, f.path(c.file))
+		original := fixture.Read(f.t, f.path(c.file))
 		f.edit(c.file, c.from, c.to)
 		r := f.gradle.Run(f.t, f.dir, c.task)
 		for _, text := range c.texts {
@@ -201,7 +202,7 @@ func (f flavors) calls(bundle string) map[string]int {
 
 func (f flavors) wantMethods(variant string, methods ...string) {
 	f.t.Helper()
-	text := string(readFile(f.t, f.path("app/build/outputs/tracegen/"+variant+"/methodMapping.txt")))
+	text := string(fixture.Read(f.t, f.path("app/build/outputs/tracegen/"+variant+"/methodMapping.txt")))
 	for _, method := range methods {
 		if !strings.Contains(text, method) {
 			f.t.Errorf("the mapping of %s lacks %s", variant, method)

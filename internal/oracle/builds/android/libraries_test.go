@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -129,7 +130,7 @@ func TestLibraries(t *testing.T) {
 				t.Errorf("the release build has warnings:\n%s", r.Output)
 			}
 			file := filepath.Join(dir, "app", "build", "outputs", "tracegen", "release", "methodMapping.txt")
-			text := string(readFile(t, file))
+			text := string(fixture.Read(t, file))
 			for _, method := range methods {
 				if !strings.Contains(text, method) {
 					t.Errorf("the mapping lacks %s", method)

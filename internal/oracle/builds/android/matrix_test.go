@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -270,10 +271,7 @@ var mappingLine = regexp.MustCompile(`(?m)^(\d+),\d+,(.*)$`)
 // ids returns the methods of a mapping with their IDs.
 func ids(t *testing.T, file string) map[string]string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	all := map[string]string{}
 	for _, match := range mappingLine.FindAllStringSubmatch(string(data), -1) {
 		all[match[2]] = match[1]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -44,7 +45,7 @@ func TestScope(t *testing.T) {
 				if strings.Contains(r.Output, "tracegen: ") {
 					t.Errorf("with %q, the build has warnings:\n%s", settings, r.Output)
 				}
-				text := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
+				text := string(fixture.Read(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
 					"methodMapping.txt")))
 				for _, own := range []string{"dev.tracegen.example.MainActivity onCreate",
 					"dev.tracegen.example.feed.Feed load", "dev.tracegen.example.feed.Feed first"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -90,9 +91,7 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 	args = append([]string{"instrument", "-q", "-o", one + "/", "--reports", one}, args...)
 	cmd := exec.CommandContext(t.Context(), w.path("tools/tracegen"), args...)
 	cmd.Dir = w.Dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("tracegen %v: %v\n%s", args, err, out)
-	}
+	fixture.Run(t, cmd)
 	written, err := os.ReadDir(one)
 	if err != nil {
 		t.Fatal(err)
@@ -111,10 +110,7 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 		if err != nil {
 			t.Error(err)
 		}
-		want, err := os.ReadFile(filepath.Join(one, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fixture.Read(t, filepath.Join(one, f.Name()))
 		if f.Name() == "skipped.tsv" {
 			got = withoutRuntime(got)
 		}
@@ -229,7 +225,7 @@ func TestCaches(t *testing.T) {
 	}
 	home, err := jdk(t.Context())
 	oracle.Require(t, err)
-	err = write(w.path("WORKSPACE"), readText(t, w.path("WORKSPACE"))+`
+	err = write(w.path("WORKSPACE"), fixture.Text(t, w.path("WORKSPACE"))+`
 new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "exports_files([\"lib/modules\"])")
 `)
 	if err != nil {
@@ -251,14 +247,14 @@ func TestRelease(t *testing.T) {
 	maven := t.TempDir()
 	for _, classifier := range []string{"linux-x86_64", "linux-aarch_64"} {
 		file := filepath.Join(maven, "dev/tracegen/tracegen/0.1.0/tracegen-0.1.0-"+classifier+".exe")
-		if err := write(file, readText(t, w.path("tools/tracegen"))); err != nil {
+		if err := write(file, fixture.Text(t, w.path("tools/tracegen"))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := os.Remove(w.path("tools/tracegen")); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(w.path("WORKSPACE"), readText(t, w.path("release.WORKSPACE"))); err != nil {
+	if err := write(w.path("WORKSPACE"), fixture.Text(t, w.path("release.WORKSPACE"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Edit("WORKSPACE", "https://maven.example.com/releases", "file://"+filepath.ToSlash(maven)); err != nil {
@@ -273,7 +269,7 @@ func TestRelease(t *testing.T) {
 // [TestCaches] has a cache, and an executor runs actions that [TestExample] has shown to be hermetic.
 func documented(t *testing.T) (commands [][]string) {
 	t.Helper()
-	for line := range strings.Lines(readText(t, repository+"/docs/bazel.md")) {
+	for line := range strings.Lines(fixture.Text(t, repository+"/docs/bazel.md")) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "bazel build ")
 		if ok && !strings.Contains(args, "--disk_cache") && !strings.Contains(args, "--remote_executor") {
 			commands = append(commands, strings.Fields(args))
@@ -292,7 +288,7 @@ func TestSnippets(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir(repository+"/examples/bazel", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".jar") && d.Name() != "tracegen" {
-			files = append(files, readText(t, path))
+			files = append(files, fixture.Text(t, path))
 		}
 		return err
 	})
@@ -300,7 +296,7 @@ func TestSnippets(t *testing.T) {
 		t.Fatal(err)
 	}
 	snippets := 0
-	for _, snippet := range codeBlocks(readText(t, repository+"/docs/bazel.md")) {
+	for _, snippet := range codeBlocks(fixture.Text(t, repository+"/docs/bazel.md")) {
 		if strings.HasPrefix(snippet, "bazel ") {
 			continue // TestExample runs it
 		}
@@ -345,13 +341,4 @@ func jdk(ctx context.Context) (string, error) {
 		}
 	}
 	return "", oracle.ErrMissing
-}
-
-func readText(t *testing.T, file string) string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
