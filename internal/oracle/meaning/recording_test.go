@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,26 +143,13 @@ type recording struct {
 
 func readRecording(t *testing.T, file string) recording {
 	t.Helper()
-	r, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := recording{size: info.Size(), byNumber: map[uint64]string{}}
 	next := map[uint32]uint64{}
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			sum.damage = r.Damage()
-			return sum
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	sum.damage = eachChunk(t, file, func(c trace.Chunk) {
 		switch c := c.(type) {
 		case *trace.Meta:
 			sum.digest = c.MappingID()
@@ -181,7 +167,8 @@ func readRecording(t *testing.T, file string) recording {
 					sum.overwritten)
 			}
 		}
-	}
+	})
+	return sum
 }
 
 func (r *recording) add(c *trace.Records) {
