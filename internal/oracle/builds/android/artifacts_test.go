@@ -34,15 +34,10 @@ func TestArtifacts(t *testing.T) {
 	setup := setupAll(t)[0]
 	setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 	dir := filepath.Join(t.TempDir(), "app")
-	if err := setup.Copy(sample("android-feature"), dir); err != nil {
-		t.Fatal(err)
-	}
+	setup.Copy(t, sample("android-feature"), dir)
 	edit := func(file, from, to string) {
 		t.Helper()
-		err := android.Edit(filepath.Join(dir, file), func(text string) string { return strings.Replace(text, from, to, 1) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		android.Edit(t, filepath.Join(dir, file), from, to)
 	}
 	profile := filepath.Join("app", "src", "main", "baseline-prof.txt")
 	fixture.Write(t, filepath.Join(dir, profile), startProfile)

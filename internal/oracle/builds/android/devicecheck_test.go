@@ -20,14 +20,11 @@ func TestDeviceCheckApp(t *testing.T) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
-			if err := setup.Copy(sample("device-check"), dir); err != nil {
-				t.Fatal(err)
-			}
+			setup.Copy(t, sample("device-check"), dir)
 			gradle(t, builds.NewGradle(t, setup.Plugin.Gradle, "android"), dir, ":app:assembleRelease")
 			for _, kind := range []string{"plain", "traced", "interpreted"} {
 				apk := filepath.Join(dir, "app", "build", "outputs", "apk", kind, "release", "app-"+kind+"-release.apk")
-				dex, err := android.ReadDex(t.Context(), apk)
-				oracle.Require(t, err)
+				dex := android.ReadDex(t, apk)
 				if traced := dex.Entries > 0; traced != (kind != "plain") {
 					t.Errorf("the app %s has %d entry calls", kind, dex.Entries)
 				}

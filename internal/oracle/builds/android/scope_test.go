@@ -24,21 +24,14 @@ func TestScope(t *testing.T) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
-			if err := setup.Copy(sample("android-app"), dir); err != nil {
-				t.Fatal(err)
-			}
+			setup.Copy(t, sample("android-app"), dir)
 			g := builds.NewGradle(t, setup.Plugin.Gradle, "android")
 			setting := "tracegen {\n"
 			// build builds with other settings and returns the line and the mapping.
 			build := func(settings string) (line []string, mapping string) {
 				t.Helper()
 				if next := "tracegen {\n" + settings; next != setting {
-					err := android.Edit(filepath.Join(dir, "app", "build.gradle"), func(text string) string {
-						return strings.Replace(text, setting, next, 1)
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					android.Edit(t, filepath.Join(dir, "app", "build.gradle"), setting, next)
 					setting = next
 				}
 				r := gradle(t, g, dir, ":app:tracegenRelease")
