@@ -150,8 +150,8 @@ func (t *truth) measure(ctx context.Context, p dense.Program, jdk oracle.JDK, c 
 		unsampled = cpu[dense.Unsampled].median(cpuSeconds) / plain
 		recorded = cpu[dense.Recording].median(cpuSeconds) / plain
 	}
-	line := fmt.Sprintf("| %s | %d | %s | %.2f | %.2f | %d | %d | %d |", p.Name, jdk.Feature, compareSides(apart, together),
-		unsampled, recorded, f.Gated+f.Windowed, len(f.Off), f.Samples)
+	line := fmt.Sprintf("| %s | %d | %s | %.2f | %.2f | %d | %d | %d |", p.Name, jdk.Feature,
+		compareSides(apart, together), unsampled, recorded, f.Gated+f.Windowed, len(f.Off), f.Samples)
 	t.lines = append(t.lines, line)
 	fmt.Println(line)
 	return nil
@@ -208,8 +208,8 @@ func compareSides(apart, together *sides) string {
 		firsts = append(firsts, fmt.Sprintf("%d/%d", right, len(apart.recorded)))
 	}
 	return fmt.Sprintf("%s | %s | `%s` %.2f, `%s` %.2f | %d/%d, %d/%d | %.0f | %.0f", strings.Join(cells, " | "),
-		strings.Join(firsts, ", "), last.First.Short(), last.FirstShare, last.FirstOfJFR.Short(), last.BestInJFR, held, bounds,
-		heldSame, boundsSame, jfr[0].Total+jfr[1].Total, jfr[0].Broken+jfr[1].Broken)
+		strings.Join(firsts, ", "), last.First.Short(), last.FirstShare, last.FirstOfJFR.Short(), last.BestInJFR,
+		held, bounds, heldSame, boundsSame, jfr[0].Total+jfr[1].Total, jfr[0].Broken+jfr[1].Broken)
 }
 
 // print writes the page.

@@ -211,7 +211,8 @@ func TestPhases(t *testing.T) {
 		Locals: 2, Code: "return"}
 	fixture.Write(t, filepath.Join(barred, "android", "app", "Activity.class"),
 		assembly.Class{Name: "android/app/Activity", Methods: []assembly.Method{final}}.Bytes())
-	fixture.Write(t, filepath.Join(barred, "android", "view", "View.class"), assembly.Class{Name: "android/view/View"}.Bytes())
+	fixture.Write(t, filepath.Join(barred, "android", "view", "View.class"),
+		assembly.Class{Name: "android/view/View"}.Bytes())
 	for _, row := range []struct {
 		name   string
 		adjust func(*pipeline.Config)

@@ -39,9 +39,10 @@ func names(t *testing.T, archives []string) (all []string) {
 // would find.
 func TestGather(t *testing.T) {
 	dir, work := t.TempDir(), t.TempDir()
-	inner := fixture.Zip(t, "c/C.class", class("c/C", "m"))
+	inner := string(fixture.Zip(t, "c/C.class", class("c/C", "m")))
+	library := string(fixture.Zip(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner))
 	app := fixture.Write(t, filepath.Join(dir, "app.war"), fixture.Zip(t, "WEB-INF/classes/a/A.class", class("a/A", "m"),
-		"WEB-INF/lib/l.jar", string(fixture.Zip(t, "b/B.class", class("b/B", "m"), "x/inner.jar", string(inner))), "docs/not.jar", "text"))
+		"WEB-INF/lib/l.jar", library, "docs/not.jar", "text"))
 	classes := filepath.Join(dir, "classes")
 	fixture.Write(t, filepath.Join(classes, "d", "D.class"), class("d/D", "m"))
 	fixture.Write(t, filepath.Join(classes, "E.class"), class("E", "m"))
@@ -104,10 +105,10 @@ func TestKeyOf(t *testing.T) {
 func TestWriteClasses(t *testing.T) {
 	dir := t.TempDir()
 	longer := func(name string) string { return class(name, strings.Repeat("long", 200)) }
-	before := fixture.Write(t, filepath.Join(dir, "a.jar"), fixture.Zip(t, "Aa.class", class("Aa", "m"), "BB.class", class("BB", "m"),
-		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", class("p/Ünï", "m")))
-	after := fixture.Write(t, filepath.Join(dir, "b.jar"), fixture.Zip(t, "Aa.class", longer("Aa"), "BB.class", longer("BB"),
-		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", longer("p/Ünï")))
+	before := fixture.Write(t, filepath.Join(dir, "a.jar"), fixture.Zip(t, "Aa.class", class("Aa", "m"),
+		"BB.class", class("BB", "m"), "p/Same.class", class("p/Same", "m"), "p/Ünï.class", class("p/Ünï", "m")))
+	after := fixture.Write(t, filepath.Join(dir, "b.jar"), fixture.Zip(t, "Aa.class", longer("Aa"),
+		"BB.class", longer("BB"), "p/Same.class", class("p/Same", "m"), "p/Ünï.class", longer("p/Ünï")))
 	file := filepath.Join(dir, "classes")
 	pair := program.Pair{Original: before, Rewritten: after}
 	count, err := program.WriteClasses(file, []program.Pair{pair, pair})
