@@ -2,12 +2,12 @@ package analysis
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -273,10 +273,7 @@ func TestActivityOf(t *testing.T) {
 
 // TestVerdictsAreInTheSchema: the schema has the kinds of the table of verdicts, and no other.
 func TestVerdictsAreInTheSchema(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/analyze.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, "../../../docs/analyze.schema.json")
 	var schema struct {
 		Defs struct {
 			Verdict struct {
