@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/fleet/objects"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -117,7 +118,8 @@ func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, all []
 	}
 	absent := map[string]int{}
 	for _, r := range all {
-		if err = r.AddReports(ctx, r.prefix, stalls.AddReport, o, absent); err != nil {
+		add := func(_ *lake.Row, row *analysis.Row) error { return stalls.AddReport(row) }
+		if err = r.AddReports(ctx, r.prefix, add, o, absent); err != nil {
 			break
 		}
 	}

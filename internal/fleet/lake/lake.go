@@ -89,16 +89,17 @@ func (l *Lake) Init(ctx context.Context) error {
 	return nil
 }
 
-// AddReports passes the reports in a lake to add, with the names of methods by o; prefix is as for [Lake.Files]. It
-// skips reports whose mapping is not there, and adds their number to absent by the digest of the mapping.
-func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*analysis.Row) error, o analysis.Options,
+// AddReports passes the reports in a lake to add, as they are stored and with the names of methods by o; prefix is as
+// for [Lake.Files]. It skips rows of recordings, and reports whose mapping is not there, and adds the number of these to
+// absent by the digest of the mapping.
+func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*Row, *analysis.Row) error, o analysis.Options,
 	absent map[string]int) error {
 	for f, err := range l.Files(ctx, prefix) {
 		if err != nil {
 			return fmt.Errorf("reports: %w", err)
 		}
 		err := l.Read(ctx, f.Name, func(stored *Row) error {
-			if err := ctx.Err(); err != nil {
+			if err := ctx.Err(); err != nil || stored.Report == "" {
 				return err
 			}
 			r, err := devicereport.Parse(stored.Report)
@@ -117,7 +118,7 @@ func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*analysis
 				return err
 			}
 			row := analysis.RowOfReport(r, names, o.R8)
-			return add(&row)
+			return add(stored, &row)
 		})
 		// A collector that runs removes files that it has merged; it has read them into others.
 		if errors.Is(err, fs.ErrNotExist) {
