@@ -89,9 +89,9 @@ func (l *Lake) Init(ctx context.Context) error {
 	return nil
 }
 
-// AddReports passes the reports in a lake to add, as they are stored and with the names of methods by o; prefix is as
-// for [Lake.Files]. It skips rows of recordings, and reports whose mapping is not there, and adds the number of these to
-// absent by the digest of the mapping.
+// AddReports passes the reports in a lake to add, as they are stored, and with the names of methods by o; prefix is as
+// for [Lake.Files]. It skips reports whose mapping is not there, and adds their number to absent by the digest of the
+// mapping. It also skips stalls of recordings: who wants them reads the recordings.
 func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*Row, *analysis.Row) error, o analysis.Options,
 	absent map[string]int) error {
 	for f, err := range l.Files(ctx, prefix) {
@@ -99,8 +99,11 @@ func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*Row, *an
 			return fmt.Errorf("reports: %w", err)
 		}
 		err := l.Read(ctx, f.Name, func(stored *Row) error {
-			if err := ctx.Err(); err != nil || stored.Report == "" {
+			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if stored.Report == "" {
+				return nil
 			}
 			r, err := devicereport.Parse(stored.Report)
 			if err != nil {
