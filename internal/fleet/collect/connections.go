@@ -35,7 +35,7 @@ type limited struct {
 	closed    func(why string) // counts
 
 	mu    sync.Mutex
-	freed sync.Cond  // a place is free, or may be taken
+	freed sync.Cond // a place is free, or may be taken
 	open  map[*connection]bool
 	idle  *list.List // those without an admitted request, the longest first
 	slow  *list.List // those with one that has not arrived, the longest first
