@@ -29,8 +29,12 @@ type Journal struct {
 // NewJournal returns a journal that logs to log.
 func NewJournal(log *slog.Logger) *Journal { return &Journal{log: log, again: map[string]int{}} }
 
-// Fault logs what failed behind a request that was answered.
-func (j *Journal) Fault(err error) { j.warn(err.Error(), 1) }
+// Fault logs what failed behind a request that was answered. What stands behind the first colon may be another name of
+// a file each time.
+func (j *Journal) Fault(err error) {
+	message, detail, _ := strings.Cut(err.Error(), ": ")
+	j.warn(message, 1, "error", detail)
+}
 
 // warn logs a message that stands for n events. Its attributes are those of the first one.
 func (j *Journal) warn(message string, n int, attributes ...any) {
