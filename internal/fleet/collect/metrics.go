@@ -134,6 +134,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(b, "tracegen_collect_warnings_total %d\n", warnings)
 	gauge("tracegen_collect_ready", "1 if the collector takes reports, as /readyz says.", ready)
 	gauge("tracegen_collect_store_bytes", "Size of the store and of the write-ahead log.", float64(s.store.Used()))
+	gauge("tracegen_collect_store_limit_bytes", "What they may have; 0 for no limit.", float64(s.store.MaxBytes))
 	gauge("tracegen_collect_log_bytes", "Size of the write-ahead log: reports that are not in the store yet.",
 		float64(s.store.waiting.Load()))
 	if l := s.listener.Load(); l != nil {
