@@ -289,8 +289,8 @@ func (l *life) settle() {
 // recordings are received and written, files are merged, a user is forgotten, and what is old expires. What did not end
 // is done again.
 //
-// Invariant: Whenever a collector, a merge, an expiry or forgetting is killed, nothing that was acknowledged is lost, no
-// report counts twice, and nothing that was forgotten comes back.
+// Invariant: Whenever a collector, a merge, an expiry or forgetting is killed, nothing that was acknowledged is lost,
+// no report counts twice, and nothing that was forgotten comes back.
 func TestKilledAtEachStep(t *testing.T) {
 	all := nightly.Runs("commands") // else some of the steps
 	for name, location := range locations(t) {
