@@ -58,7 +58,8 @@ func TestCollectInBucket(t *testing.T) {
 	}
 	for _, groups := range [][]*group.StallGroup{want.Groups, got.Groups} {
 		for _, g := range groups {
-			g.Worst.Recording = filepath.Base(g.Worst.Recording) // a recording of a bucket is a copy
+			g.Worst.Recording = strings.Replace(g.Worst.Recording, filepath.Join(dir, "collected"), location, 1)
+			g.Worst.Title = strings.Replace(g.Worst.Title, filepath.Join(dir, "collected"), location, 1)
 		}
 	}
 	if d := cmp.Diff(want, got); d != "" {
