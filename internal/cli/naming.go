@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 		return err
 	}
 	defer source.Close()
-	name := of.Name
+	name := cmp.Or(of.Shown, of.Name)
 	if name == StandardInput {
 		name = "standard input"
 	}
