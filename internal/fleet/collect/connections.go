@@ -178,7 +178,7 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, connectionOf(conn))
 }
 
-// within gives the connection of a request more time.
+// within closes the connection of a request after a time, in place of what was set before.
 func within(ctx context.Context, d time.Duration) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok { // a test may have none
 		c.within(d)

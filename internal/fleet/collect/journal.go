@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// journalTime is for how long a [Journal] only counts a message that it has logged, and journalKinds how many it tells
-	// apart meanwhile.
+	// journalTime is for how long a [Journal] only counts a message that it has logged, and journalKinds how many it
+	// distinguishes meanwhile.
 	journalTime  = time.Minute
 	journalKinds = 64
 )

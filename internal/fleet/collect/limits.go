@@ -81,7 +81,7 @@ type slots struct {
 	taken map[string]int
 }
 
-// take takes n slots for an address; ok is false if it has no more. give gives them back.
+// take takes n slots for an address; ok is false if it has no more. give returns them.
 func (s *slots) take(address string, n int) (give func(), ok bool) {
 	if address == "" {
 		return func() {}, true
@@ -103,8 +103,8 @@ func (s *slots) take(address string, n int) (give func(), ok bool) {
 
 // client returns the address of the client of a request, as the limits count it: that of an IPv6 client is its network,
 // of which it has all addresses. It is empty for programs on the machine of the collector, which have no limits. The
-// client of a proxy is the last one that the proxies have added to the header; what stands before it, anybody may have
-// written.
+// client of a proxy is the last one that the proxies have added to the header; what stands before it may be
+// the client's own.
 func (s *Server) client(r *http.Request) string {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	address := peer.Addr().Unmap()

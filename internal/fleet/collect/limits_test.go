@@ -52,15 +52,16 @@ func TestCrowds(t *testing.T) {
 			return "203.0.113.1", "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\nx"
 		},
 		"with a token, of one address": func(int) (string, string) {
-			return "203.0.113.1", "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" + bearer(testToken) + "\r\nx"
+			return "203.0.113.1", "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" + bearer(testToken) +
+				"\r\nx"
 		},
 		"with a token, of many addresses": func(k int) (string, string) {
 			return fmt.Sprintf("203.0.%d.%d", k/250, k%250),
 				"POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" + bearer(testToken) + "\r\nx"
 		},
 		"with large bodies": func(k int) (string, string) {
-			return fmt.Sprintf("203.0.%d.%d", k/250, k%250), "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000000\r\n" +
-				bearer(testToken) + "\r\n" + strings.Repeat("x", 900_000)
+			return fmt.Sprintf("203.0.%d.%d", k/250, k%250), "POST /v1/reports HTTP/1.1\r\nHost: c\r\n" +
+				"Content-Length: 1000000\r\n" + bearer(testToken) + "\r\n" + strings.Repeat("x", 900_000)
 		},
 		"with recordings": func(k int) (string, string) {
 			return fmt.Sprintf("203.0.%d.%d", k/250, k%250), "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\n" +

@@ -548,7 +548,7 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the client may be gone
 }
 
-// health answers that the process lives. What it has stored, and whether it can store more, is nobody's business.
+// health answers that the process lives. It has no figures, as it needs no token.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }

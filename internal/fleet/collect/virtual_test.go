@@ -38,7 +38,8 @@ func inVirtualTime(t *testing.T, o ServerOptions, prepare func(s *Server), test 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		v := &virtual{T: t, Server: NewServer(openStore(t, t.TempDir(), Options{Now: newClock().read}), o), conns: make(chan net.Conn),
+		server := NewServer(openStore(t, t.TempDir(), Options{Now: newClock().read}), o)
+		v := &virtual{T: t, Server: server, conns: make(chan net.Conn),
 			closed: make(chan struct{}), cancel: cancel, ended: make(chan error, 1)}
 		prepare(v.Server)
 		go func() { v.ended <- v.Serve(ctx, v) }()
@@ -251,7 +252,8 @@ func TestHandshakesEnd(t *testing.T) {
 		}
 		// What speaks HTTP/2 without being asked gets nothing but an end.
 		client, ended := v.dial(device)
-		go io.WriteString(client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+strings.Repeat("\x00\x00\x00\x04\x00\x00\x00\x00\x00", 9))
+		go io.WriteString(client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+
+			strings.Repeat("\x00\x00\x00\x04\x00\x00\x00\x00\x00", 9))
 		<-ended
 	})
 }
