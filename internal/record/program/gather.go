@@ -68,12 +68,12 @@ type gathering struct {
 }
 
 // hosts are names of packages that many projects share.
-var hosts = []string{"com/github", "com/gitlab", "com/google", "io/github", "io/gitlab", "net/sourceforge", "org/apache",
-	"org/eclipse", "org/jetbrains"}
+var hosts = []string{"com/github", "com/gitlab", "com/google", "io/github", "io/gitlab", "net/sourceforge",
+	"org/apache", "org/eclipse", "org/jetbrains"}
 
-// projectOf returns what the names of the classes of a project begin with, by its main class: the first two parts of its
-// package, or three where two are those of a host of projects. A project has more archives than the one with its main
-// class, and names its packages alike.
+// projectOf returns what the names of the classes of a project begin with, by its main class: the first two parts of
+// its package, or three where two are those of a host of projects. A project has more archives than the one with its
+// main class, and names its packages alike.
 func projectOf(mainClass string) string {
 	name := strings.ReplaceAll(mainClass, ".", "/")
 	parts := strings.Split(path.Dir(name), "/")

@@ -114,14 +114,14 @@ func (s *Stall) idle() time.Duration {
 			s.Awaited = work
 		}
 	}
-	told := time.Duration(0)
+	seen := time.Duration(0)
 	for i := range s.MostSelf {
 		if work := foreign.IdleCall(s.MostSelf[i].Method.Identity()); work != "" {
-			told += time.Duration(s.MostSelf[i].Self)
+			seen += time.Duration(s.MostSelf[i].Self)
 			s.Awaited = cmp.Or(s.Awaited, work)
 		}
 	}
-	return max(idle, told)
+	return max(idle, seen)
 }
 
 // startedThread reports whether its thread was started to call this method: the frames of its stack outside of the
