@@ -134,7 +134,7 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 	if err := os.WriteFile(path, zipped(t, entries...), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var first *Verification
+	var first *buildreport.Verification
 	for _, jobs := range []int{1, 2, 8} {
 		result, err := Verify(t.Context(), VerifyConfig{Paths: []string{path}, Jobs: jobs, Frames: true})
 		if err != nil {
