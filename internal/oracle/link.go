@@ -64,8 +64,8 @@ var linkFlags = []string{
 }
 
 // Link links all classes of the jars in one JVM of the JDK and returns a result for every class file except
-// module-info, sorted by job and entry. No class is initialised. Classes that fail are results; the test ends if the JVM
-// could not run to its end.
+// module-info, sorted by job and entry. No class is initialised. Classes that fail are results; the test ends if the
+// JVM could not run to its end.
 func Link(t testing.TB, j JDK, jobs []LinkJob) []LinkResult {
 	t.Helper()
 	whiteBox := tool{name: "whitebox", release: 11}.need(t, j)

@@ -49,8 +49,8 @@ func (v Verdict) MissingClass() bool {
 	return false
 }
 
-// LinkVariants links all variants of a job in one JVM of the JDK. The results are in the order of the variants. The test
-// ends if the JVM could not run to its end.
+// LinkVariants links all variants of a job in one JVM of the JDK. The results are in the order of the variants. The
+// test ends if the JVM could not run to its end.
 func LinkVariants(t testing.TB, j JDK, job VariantJob) []Verdict {
 	t.Helper()
 	whiteBox := tool{name: "whitebox", release: 11}.need(t, j)
