@@ -7,6 +7,7 @@
 //	go run ./bench show bench/runs/DATE README.md    page and README's table of a run, once more
 //	go run ./bench warm                        builds with --cache after small changes
 //	go run ./bench truth                       programs of very many calls: what recording costs and says, beside JFR
+//	go run ./bench libraries                   what the lists about libraries decide, beside a recording
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
 // run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
@@ -71,6 +72,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return warmMain(ctx, rest)
 		case truthCommand:
 			return truthMain(ctx, rest)
+		case scopeCommand:
+			return scopeMain(ctx, rest)
 		case changesCommand:
 			return changesMain(rest)
 		case legibleCommand:

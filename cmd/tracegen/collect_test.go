@@ -176,8 +176,9 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 			timing["suspendedMillis"] = 100
 		}
 		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind,
-			"detector": "looper", "id": fmt.Sprintf("%016x-s%d-1", recording, k), "basic": basic, "timing": timing,
-			"stack": stack, "facts": map[string]string{"slow": []string{"true", "false"}[rnd.IntN(2)]}})
+			"detector": "looper", "id": fmt.Sprintf("%016x-s%d%04d-1", recording, rnd.IntN(1e6), k), "basic": basic,
+			"timing": timing,
+			"stack":  stack, "facts": map[string]string{"slow": []string{"true", "false"}[rnd.IntN(2)]}})
 		if err != nil {
 			panic(err)
 		}

@@ -156,9 +156,29 @@ func TestCollectReadsSettingsAgain(t *testing.T) {
 		c.message(message)
 	}
 	c.want("at the start", 1)
+	// A connection that is open when the certificate is replaced goes on.
+	kept, err := tls.Dial("tcp", c.address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	lines := bufio.NewReader(kept)
+	again := func() {
+		t.Helper()
+		fmt.Fprint(kept, "GET /v1/config?package=com.a HTTP/1.1\r\nHost: c\r\n\r\n")
+		answer, err := http.ReadResponse(lines, nil)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatal(answer, err)
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again()
 	c.settings(2)
 	c.want("before the signal", 1)
 	hangup("tokens, certificate and configuration were read again")
+	again()
 	c.want("after the signal", 2)
 	for _, bad := range []struct{ file, text, want string }{
 		{"tokens", "short\n", "token-file"},

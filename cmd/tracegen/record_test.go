@@ -227,9 +227,10 @@ func TestRecordJar(t *testing.T) {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
 	b.want(r.stderr, `^tracegen: instrumented: \d+ of \d+ methods traced, in 4 of 4 classes of 2 archives`,
+		`^tracegen: libraries, in 1 of the archives: \d+ of \d+ methods are traced; --scope all`,
 		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`,
 		`^tracegen: recording cost: (about|at least) \d+\.\d times the CPU time of the plain program`)
-	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`,
+	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`,
 		` util\.Util\.spin$`, ` util\.Util\.run$`, ` util\.Version\.name$`)
 	if after := b.read("app.jar") + b.read("lib/util.jar"); after != before {
 		t.Error("an archive of the program has changed")
@@ -265,7 +266,8 @@ func TestRecordClassPath(t *testing.T) {
 		args := append([]string{"java"}, c.args...)
 		plain := b.run(c.env, "java", c.args...)
 		answer := strings.NewReplacer(" ", "", "-", "").Replace(name) + ".txt"
-		r := b.recordWith(c.env, 0, append([]string{"--format", "table", "--answer", answer, "--"}, args...)...)
+		r := b.recordWith(c.env, 0, append([]string{"--scope", "all", "--format", "table", "--answer", answer, "--"},
+			args...)...)
 		if r.stdout != plain.stdout {
 			t.Errorf("%s: the program prints\n%swithout tracegen\n%s", name, r.stdout, plain.stdout)
 		}

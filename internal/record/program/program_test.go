@@ -53,19 +53,57 @@ func TestGather(t *testing.T) {
 	if err := os.Symlink(classes, filepath.Join(classes, "loop")); err != nil {
 		t.Log(err) // not on Windows
 	}
+	plugin := fixture.Write(t, filepath.Join(dir, "plugin.jar"),
+		string(fixture.Zip(t, "p/P.class", class("p/P", "m"))))
 	broken := fixture.Write(t, filepath.Join(dir, "broken.jar"), "no archive")
-	g, err := program.Gather([]string{app, classes, broken}, work)
+	g, err := program.Gather([]string{app, classes, broken, plugin}, []string{plugin}, work, "a.Main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := names(t, g.Archives)
 	slices.Sort(got)
-	want := []string{"E.class", "WEB-INF/classes/a/A.class", "b/B.class", "c/C.class", "d/D.class"}
+	want := []string{"E.class", "WEB-INF/classes/a/A.class", "b/B.class", "c/C.class", "d/D.class",
+		"p/P.class"}
 	if !slices.Equal(got, want) || g.Nested != 2 {
 		t.Errorf("found %q, %d nested", got, g.Nested)
 	}
+	libraries := names(t, g.Libraries)
+	slices.Sort(libraries)
+	if want := []string{"b/B.class", "c/C.class"}; !slices.Equal(libraries, want) {
+		t.Errorf("the libraries have %q", libraries)
+	}
 	if len(g.Skipped) != 1 || !strings.Contains(g.Skipped[0].Error(), broken) {
 		t.Errorf("skipped: %v", g.Skipped)
+	}
+}
+
+// TestProjects takes the archives of the project of the main class for the program itself.
+func TestProjects(t *testing.T) {
+	for _, c := range []struct{ main, class, want string }{
+		{"com.example.shop.Main", "com/example/core/A.class", "own"},
+		{"com.example.shop.Main", "com/other/A.class", "library"},
+		{"com.example.shop.Main", "BOOT-INF/classes/com/example/A.class", "own"},
+		{"org.apache.catalina.startup.Bootstrap", "org/apache/catalina/A.class", "own"},
+		{"org.apache.catalina.startup.Bootstrap", "org/apache/tomcat/A.class", "library"},
+		{"org.apache.Main", "org/apache/A.class", "own"},
+		{"shop.MainKt", "shop/db/A.class", "own"},
+		{"shop.MainKt", "shopping/A.class", "library"},
+		{"Main", "Main.class", "own"},
+		{"Main", "com/example/A.class", "library"},
+		{"", "com/example/A.class", "own"},
+	} {
+		archive := fixture.Write(t, filepath.Join(t.TempDir(), "a.jar"), fixture.Zip(t, c.class, class("A", "m")))
+		g, err := program.Gather([]string{archive}, nil, t.TempDir(), c.main)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "own"
+		if len(g.Libraries) > 0 {
+			got = "library"
+		}
+		if got != c.want {
+			t.Errorf("%s beside the main class %q: %s, want %s", c.class, c.main, got, c.want)
+		}
 	}
 }
 

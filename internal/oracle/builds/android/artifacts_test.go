@@ -27,7 +27,7 @@ const startProfile = "HSPLdev/tracegen/example/base/**;->**(**)**\nLdev/tracegen
 // without tracegen. What is counted must be what unzip and dexdump show. A profile that lost its rules is found, and so
 // is a growth of base or feature over the limit, which no single run of tracegen sees.
 func TestArtifacts(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	if os.Getenv("TRACEGEN_AGP") == "" {
 		t.Setenv("TRACEGEN_AGP", "8.13.2") // older plugins write no shares
 	}
@@ -59,8 +59,8 @@ func TestArtifacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var guards buildreport.ArtifactGuards
-		if err := guards.Add(guard); err != nil {
+		var guards buildreport.Guards[*buildreport.Artifacts]
+		if _, err := guards.Add(guard); err != nil {
 			t.Fatal(err)
 		}
 		for _, result := range guards.Check(compared) {

@@ -15,7 +15,7 @@ import (
 // TestDeviceCheckApp builds the three apps of examples/device-check. One is not instrumented, in the others every
 // method that is measured has exactly the calls that the kit says.
 func TestDeviceCheckApp(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")

@@ -43,7 +43,7 @@ var costLine = regexp.MustCompile(`^([a-z]+ [a-z]+) batches=\d+ work=-?[\d.]+ ri
 // TestDeviceCheckCosts runs what the kit measures with on ART, in each mode of a phone: it must print all lines that
 // the script reads. How long the calls take depends on this machine, and is only printed.
 func TestDeviceCheckCosts(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	bench := art.NeedAhead(t)
 	dir := t.TempDir()
 	apps := filepath.Join(sample("device-check"), "app")

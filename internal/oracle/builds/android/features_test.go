@@ -16,7 +16,7 @@ import (
 // TestFeatures builds an app with a dynamic feature as an app bundle. The methods of both must be in one mapping, and
 // the dex files of both must have calls.
 func TestFeatures(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")

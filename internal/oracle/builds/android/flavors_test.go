@@ -25,7 +25,7 @@ type flavors struct {
 // TestFlavors builds an app with flavours, four build types, a dynamic feature that depends on three projects, and
 // Dagger. What is not instrumented must build too: debuggable variants, and those that the base module switches off.
 func TestFlavors(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")

@@ -91,7 +91,7 @@ func (v versions) changes() []change {
 
 // TestLibraries builds an app with libraries that make classes themselves.
 func TestLibraries(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			versions, known := librariesOf[setup.Plugin.Version]

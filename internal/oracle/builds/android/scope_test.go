@@ -19,7 +19,7 @@ var scopeLine = regexp.MustCompile(`(?m)^scope ([a-z-]+): (\d+) of the (\d+) met
 // TestScope builds the sample, of two modules and libraries, in each scope, by both ways. Both modules are traced in
 // full in all of them. A build says how much is traced, unless the last one did.
 func TestScope(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")

