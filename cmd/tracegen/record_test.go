@@ -405,7 +405,8 @@ func TestRecordSpringBoot(t *testing.T) {
 	}
 }
 
-// TestRecordExitCodes checks the exit code, what is said of the program's own, and what is said if nothing was recorded.
+// TestRecordExitCodes checks the exit code, what is said of the program's own, and of a program of which nothing was
+// recorded.
 func TestRecordExitCodes(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
