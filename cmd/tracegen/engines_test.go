@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+)
+
+// questions are the files of docs/sql that each engine runs as they are.
+var questions = []string{"worst", "since", "devices", "scenes", "regressions", "user", "anr", "detectors"}
+
+// askEngine runs the questions, and then other queries, in the directory that has the store.
+func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (answers map[string][][]string) {
+	t.Helper()
+	read := func(name string) string {
+		sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(sql)
+	}
+	asked := append([]string(nil), queries...)
+	for _, name := range questions {
+		asked = append(asked, read(name))
+	}
+	rows, err := e.Query(t.Context(), dir, read(e.Name)+read("reports"), asked...)
+	oracle.Require(t, err)
+	answers = map[string][][]string{}
+	for i, name := range append(append([]string(nil), queries...), questions...) {
+		answers[name] = rows[i]
+	}
+	return answers
+}
+
+// fillStore sends reports to a collector in two segments, each body twice. It returns the arguments of group for them.
+func fillStore(t *testing.T, dir string, reports int) (args []string) {
+	t.Helper()
+	mappings := filepath.Join(dir, "mappings")
+	if err := os.Mkdir(mappings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	digests, load := writeMappings(t, mappings)
+	rnd := rand.New(rand.NewPCG(16, 12))
+	store := filepath.Join(dir, "collected")
+	for range 2 {
+		c := startCollect(t, "--store", store, "--mapping", mappings)
+		if reports > 0 {
+			body := randomReports(rnd, reports/2, digests, load)
+			c.send(t, "POST", "/v1/reports", body)
+			answer := c.send(t, "POST", "/v1/reports", body)
+			if want := fmt.Sprintf(`{"accepted":0,"duplicates":%d,`, reports/2); !strings.HasPrefix(answer, want) {
+				t.Error(answer)
+			}
+		}
+		c.stop(t)
+	}
+	return []string{filepath.Join(store, "reports"), "--mapping", mappings}
+}
+
+const countReasons = "select not_counted, count(*) from all_reports group by not_counted"
+
+// TestQueriesReturnWhatGroupReports sends reports to a collector, and runs the queries of docs/sql with DuckDB on the
+// files that it has written.
+//
+// Invariant: The queries of docs/sql return what group reports of the same reports.
+func TestQueriesReturnWhatGroupReports(t *testing.T) {
+	dir := t.TempDir()
+	want := readGroups(t, fillStore(t, dir, 1000)...)
+	if len(want.Groups) < 12 || want.Stalls < 500 {
+		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
+	}
+	answers := askEngine(t, oracle.DuckDB, dir, countReasons)
+	// Without some of each, the comparison below could not show that a query counts what group does not.
+	reasons := map[string]int{}
+	for _, row := range answers[countReasons] {
+		reasons[row[0]], _ = strconv.Atoi(row[1])
+	}
+	t.Logf("not counted: %v", reasons)
+	for _, reason := range []string{"figures", "normal", "suspended", "covered"} {
+		if reasons[reason] < 20 {
+			t.Errorf("%d reports do not count because of %q", reasons[reason], reason)
+		}
+	}
+	if reasons["None"] != want.Stalls {
+		t.Errorf("%d reports count, and group counts %d", reasons["None"], want.Stalls)
+	}
+	compareGroups(t, &want, answers)
+}
+
+// compareGroups compares the groups with the answers of an engine.
+func compareGroups(t *testing.T, want *group.Fleet, answers map[string][][]string) {
+	t.Helper()
+	worst := answers["worst"]
+	if len(worst) != len(want.Groups) {
+		t.Fatalf("%d groups, the query has %d", len(want.Groups), len(worst))
+	}
+	near := func(a string, b time.Duration) bool {
+		n, err := strconv.ParseFloat(a, 64)
+		return err == nil && math.Abs(n-float64(b)) <= 0.002*float64(b)+1
+	}
+	for i, g := range want.Groups {
+		row := worst[i]
+		if row[2] == "None" {
+			row[2] = "" // the report has no stack of its thread
+		}
+		text := fmt.Sprint(g.Key, " ", g.Worst.ReportKind, " ", g.Worst.Method, " ", g.Stalls, " ", g.Recordings, " ",
+			g.Users, " ", g.Total.Nanoseconds(), " ", g.Mean.Nanoseconds())
+		if got := strings.Join(row[:8], " "); got != text {
+			t.Errorf("group %d is\n%s, the query says\n%s", i+1, text, got)
+		}
+		score, err := strconv.ParseFloat(row[15], 64)
+		if err != nil || math.Abs(score-g.Score) > 1e-6*g.Score || !near(row[8], g.Median) || !near(row[9], g.P90) ||
+			row[10] != fmt.Sprint(g.Longest.Nanoseconds()) || row[11] != g.First || row[12] != g.Last {
+			t.Errorf("group %d is\n%+v, the query says\n%q", i+1, g, row)
+		}
+		if row[13] != g.Since.Format(time.DateOnly) {
+			t.Errorf("group %d began %s, the query says %s", i+1, g.Since, row[13])
+		}
+	}
+	shares := func(name string, columns int, of func(g *group.StallGroup) []group.Share) {
+		rows, compared := answers[name], 0
+		for _, g := range want.Groups {
+			var lines []string
+			for _, s := range of(g) {
+				lines = append(lines, strings.Trim(fmt.Sprint(s.Version, " ", s.Code, s.BuildID, s.Device, " ", s.Stalls, " ", s.Users), " "))
+			}
+			var got []string
+			for _, row := range rows {
+				if row[0] == g.Key {
+					got = append(got, strings.ReplaceAll(strings.Join(row[1:columns], " "), " None ", " "))
+				}
+			}
+			compared += len(got)
+			if strings.Join(got, "\n") != strings.Join(lines, "\n") {
+				t.Errorf("%s of %s:\n%s\nthe query says\n%s", name, g.Key, strings.Join(lines, "\n"), strings.Join(got, "\n"))
+			}
+		}
+		if compared != len(rows) || compared < 20 {
+			t.Errorf("%s: %d of %d rows are of groups", name, compared, len(rows))
+		}
+	}
+	shares("since", 6, func(g *group.StallGroup) []group.Share { return g.ByVersion })
+	shares("devices", 4, func(g *group.StallGroup) []group.Share { return g.ByDevice })
+}
+
+// TestEnginesAgree runs all questions with three engines, which share no code, on the same files: rows that are there
+// twice, as a killed merge leaves them; nulls and other languages; and a store without reports.
+//
+// Invariant: The queries of docs/sql return the same rows in DuckDB, Spark and ClickHouse.
+func TestEnginesAgree(t *testing.T) {
+	nightly.Only(t, "engines")
+	for name, reports := range map[string]int{"empty": 0, "made": 3000} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := fillStore(t, dir, reports)
+			files, err := filepath.Glob(filepath.Join(args[0], "*", "*", "*", "*.parquet"))
+			if err != nil || len(files) > 0 != (reports > 0) {
+				t.Fatal(files, err)
+			}
+			for i, file := range files {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i%2 == 0 {
+					if err := os.WriteFile(filepath.Join(filepath.Dir(file), "twice.parquet"), text, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want := askEngine(t, oracle.DuckDB, dir)
+			for _, e := range []oracle.Engine{oracle.ClickHouse, oracle.Spark} {
+				got := askEngine(t, e, dir)
+				for _, name := range questions {
+					compareRows(t, e.Name+" "+name, want[name], got[name])
+					if len(want[name]) > 0 != (reports > 0) {
+						t.Errorf("%s: %d rows", name, len(want[name]))
+					}
+				}
+			}
+			if reports > 0 {
+				groups := readGroups(t, args...)
+				compareGroups(t, &groups, want)
+			}
+		})
+	}
+}
+
+// compareRows compares rows of an engine with those of DuckDB. Numbers with a fraction may differ by their last digits,
+// as sums of them depend on the order.
+func compareRows(t *testing.T, name string, want, got [][]string) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%s: %d rows, DuckDB has %d", name, len(got), len(want))
+		return
+	}
+	same := func(a, b string) bool {
+		x, errX := strconv.ParseFloat(a, 64)
+		y, errY := strconv.ParseFloat(b, 64)
+		_, errInt := strconv.ParseInt(a, 10, 64)
+		return a == b || errInt != nil && errX == nil && errY == nil && math.Abs(x-y) <= 1e-9*math.Abs(x)+1e-15
+	}
+	for i := range want {
+		if len(want[i]) != len(got[i]) {
+			t.Errorf("%s: row %d has %d columns, in DuckDB %d", name, i, len(got[i]), len(want[i]))
+			return
+		}
+		for k := range want[i] {
+			if !same(want[i][k], got[i][k]) {
+				t.Errorf("%s: row %d is\n%q, in DuckDB\n%q", name, i, got[i], want[i])
+				return
+			}
+		}
+	}
+}
