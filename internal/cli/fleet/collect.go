@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/collect"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -28,11 +29,12 @@ import (
 func NewCollect(con *console.Console) *cobra.Command {
 	c := collecting{con: con, maxStore: 20 << 30}
 	cmd := &cobra.Command{
-		Use:   "collect --store DIR",
+		Use:   "collect --store STORE",
 		Short: "Receive the reports and recordings that apps send",
 		Long: `collect is a small HTTP server. Apps send it reports of stalls and incidents, and
-recordings; it stores them in a directory, and serves their configuration. tracegen group
-reads the directory, and so do DuckDB, Spark and BigQuery: the reports are Parquet files.
+recordings; it stores them in a directory or a bucket, and serves their configuration.
+tracegen group reads the store, and so do DuckDB, Spark and BigQuery: the reports are
+Parquet files. Any number of collectors may write to one store.
 
 A request needs one of the tokens in --token-file. Without tokens, collect listens on
 addresses of this machine only. Without --mapping, the Parquet files have IDs in place of
@@ -48,6 +50,7 @@ they are. docs/collect.md describes the protocol, the directory, and the queries
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	c.options().AddTo(cmd, 0)
+	cmd.AddCommand(newCompactCmd(con), newExpireCmd(con), newForgetCmd(con))
 	return cmd
 }
 
@@ -61,12 +64,13 @@ const (
 // collecting holds the options of the command.
 type collecting struct {
 	con                        *console.Console
-	listen, store              string
+	listen, store, wal         string
 	tokenFile, tlsCert, tlsKey string
 	config, configKey          string
 	packages                   []string
 	maxStore                   cli.ByteSize
 	keepDays                   int
+	noMaintenance              bool
 	every                      time.Duration
 	naming                     cli.Naming
 	mu                         sync.Mutex // held while a message is printed
@@ -76,7 +80,6 @@ type collecting struct {
 }
 
 func (c *collecting) options() cli.Options {
-	c.naming.Flag = cli.Text(&c.naming.Mapping, "")
 	return cli.NewOptions(cli.Grouped("Server",
 		cli.Option{Name: "listen", Flag: cli.Text(&c.listen, "127.0.0.1:8377"), Help: "listen on `ADDRESS`, HOST:PORT"},
 		cli.Option{Name: "token-file", Flag: cli.Text(&c.tokenFile, ""), File: cli.FileRead,
@@ -87,26 +90,35 @@ func (c *collecting) options() cli.Options {
 			Help: "the certificate's key in `FILE`, PEM"},
 		cli.Option{Name: "package", Flag: cli.Texts(&c.packages), Help: "take what is of this `PACKAGE` only; repeatable"},
 	), cli.Grouped("Store",
-		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""), File: cli.FileCache,
-			Help: "store in the directory `DIR`"},
+		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""),
+			Help: "store in the directory `STORE`, or in s3://BUCKET/PREFIX"},
+		cli.Option{Name: "wal", Flag: cli.Text(&c.wal, ""), File: cli.FileCache,
+			Help: "keep the write-ahead log in `DIR`: STORE/wal for a directory, else tracegen-wal"},
 		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90),
 			Help: "remove what is older than `N` days; 0 keeps all"},
 		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore),
 			Help: "take nothing more when the directory has this size"},
 		cli.Option{Name: "every", Flag: cli.Duration(&c.every, time.Minute),
 			Help: "write reports as Parquet files when they have waited for this time"},
-	), cli.Grouped("Names",
-		cli.Option{Name: "mapping", Flag: c.naming.Flag, File: cli.FileRead,
-			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
-				"mappings"},
-		cli.Option{Name: "r8-mapping", Flag: cli.Text(&c.naming.R8, ""), File: cli.FileRead,
-			Help: "restore names in stacks by this mapping `FILE` of R8 or ProGuard"},
-	), cli.Grouped("Configuration of apps",
+		cli.Option{Name: "no-maintenance", Flag: cli.Yes(&c.noMaintenance),
+			Help: "leave it to another collector to merge files and to remove what is too old"},
+	), c.namingOptions(), cli.Grouped("Configuration of apps",
 		cli.Option{Name: "config", Flag: cli.Text(&c.config, ""), File: cli.FileRead,
 			Help: "serve the properties in `FILE`, or those in the files *.properties of a directory"},
 		cli.Option{Name: "config-key", Flag: cli.Text(&c.configKey, ""), File: cli.FileRead,
 			Help: "sign them with the private key in `FILE`, PEM, of the curve P-256"},
 	))
+}
+
+func (c *collecting) namingOptions() []cli.Option {
+	c.naming.Flag = cli.Text(&c.naming.Mapping, "")
+	return cli.Grouped("Names",
+		cli.Option{Name: "mapping", Flag: c.naming.Flag, File: cli.FileRead,
+			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
+				"mappings"},
+		cli.Option{Name: "r8-mapping", Flag: cli.Text(&c.naming.R8, ""), File: cli.FileRead,
+			Help: "restore names in stacks by this mapping `FILE` of R8 or ProGuard"},
+	)
 }
 
 // check returns an error for options that do not go together.
@@ -138,8 +150,9 @@ func (c *collecting) run(ctx context.Context) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	o := collect.Options{MaxBytes: int64(c.maxStore), KeepDays: c.keepDays, Every: c.every,
-		Warn: func(err error) { c.say(c.con.Warn, "%v", err) }}
+	o := collect.Options{MaxBytes: int64(c.maxStore), KeepDays: c.keepDays, Every: c.every, Log: c.walDir(),
+		NoMaintenance: c.noMaintenance,
+		Warn:          func(err error) { c.say(c.con.Warn, "%v", err) }}
 	if c.naming.Mapping != "" {
 		o.Names = func(digest string) (*resolve.Names, error) { return c.names(ctx, digest) }
 	}
@@ -201,6 +214,14 @@ func (c *collecting) run(ctx context.Context) error {
 		c.say(c.con.Inform, "stopped; all that was received is stored")
 	}
 	return err
+}
+
+// walDir returns the directory of the write-ahead log; empty for that of a store that is a directory.
+func (c *collecting) walDir() string {
+	if c.wal == "" && objects.IsRemote(c.store) {
+		return "tracegen-wal"
+	}
+	return c.wal
 }
 
 // say prints a message. Several goroutines do.

@@ -46,7 +46,17 @@ func (w *Writer) Add(r *Row) error {
 func (w *Writer) Close() error { return w.out.Close() }
 
 // ReadRows calls each with every row of a Parquet file. Memory is that of some pages. The row is valid during the call.
-func ReadRows(f *os.File, name string, each func(*Row) error) (err error) {
+func ReadRows(f *os.File, name string, each func(*Row) error) error { return readFile(f, name, each) }
+
+// origin has the columns that say whose a row is.
+type origin struct {
+	User      *string `parquet:"user_id,optional"`
+	Session   *string `parquet:"session,optional"`
+	Recording string  `parquet:"recording"`
+}
+
+// readFile reads the columns that T has.
+func readFile[T any](f *os.File, name string, each func(*T) error) (err error) {
 	// Package parquet-go panics at some damaged files.
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -64,9 +74,9 @@ func ReadRows(f *os.File, name string, each func(*Row) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: not a Parquet file, or damaged: %w", name, err)
 	}
-	in := parquet.NewGenericReader[Row](file)
+	in := parquet.NewGenericReader[T](file)
 	defer in.Close()
-	some := make([]Row, 64)
+	some := make([]T, 64)
 	for {
 		n, err := in.Read(some)
 		for i := range some[:n] {

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -9,9 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/objects"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -32,12 +36,13 @@ const (
 )
 
 // Lake is the table and the recordings in a store. Its fields are set before it is used; then it is safe for several
-// goroutines, if Names and Warn are.
+// goroutines, if Warn is.
 type Lake struct {
 	objects.Store
 	// Temp is a local directory for files that are not complete; empty for that of the system.
 	Temp string
-	// Names returns the names of a build by the digest of its mapping, nil if there are none. It may be nil.
+	// Names returns the names of a build by the digest of its mapping, nil if there are none. It is called by one
+	// goroutine at a time. It may be nil.
 	Names func(digest string) (*resolve.Names, error)
 	// R8 is for the frames of stacks where names have no mapping of R8; it may be nil.
 	R8 *r8.Mapping
@@ -45,6 +50,9 @@ type Lake struct {
 	Warn func(error)
 	// Now is the clock.
 	Now func() time.Time
+
+	naming sync.Mutex // held while Names is called
+	stones sync.Map   // tombstones by their names
 }
 
 // Open opens the lake in a directory or at s3://BUCKET/PREFIX. It accesses no network.
@@ -65,6 +73,65 @@ func IsStore(dir string) (bool, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, markName))
 	return err == nil && strings.HasPrefix(string(data), "tracegen-collect "), nil
+}
+
+// Init makes sure that the store has the mark of this version.
+func (l *Lake) Init(ctx context.Context) error {
+	data, err := objects.Get(ctx, l.Store, markName, 1<<10)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l.Put(ctx, markName, []byte(mark))
+	case err != nil:
+		return err
+	case string(data) != mark:
+		return fmt.Errorf("%s has the text %q: it is of another version of tracegen", markName, data)
+	}
+	return nil
+}
+
+// AddReports passes the reports in a lake to add, as they are stored, and with the names of methods by o; prefix is as
+// for [Lake.Files]. It skips reports whose mapping is not there, and adds their number to absent by the digest of the
+// mapping. It also skips stalls of recordings: who wants them reads the recordings.
+func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*Row, *analysis.Row) error, o analysis.Options,
+	absent map[string]int) error {
+	for f, err := range l.Files(ctx, prefix) {
+		if err != nil {
+			return fmt.Errorf("reports: %w", err)
+		}
+		err := l.Read(ctx, f.Name, func(stored *Row) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if stored.Report == "" {
+				return nil
+			}
+			r, err := devicereport.Parse(stored.Report)
+			if err != nil {
+				return err
+			}
+			names, _, err := o.Mappings.Find("report "+r.ID, r.Mapping, o.Force)
+			if errors.As(err, new(*resolve.MismatchError)) {
+				if len(r.HotPath) > 0 {
+					absent[r.Mapping]++
+					return nil
+				}
+				names, err = resolve.NewNames(nil, nil), nil
+			}
+			if err != nil {
+				return err
+			}
+			row := analysis.RowOfReport(r, names, o.R8)
+			return add(stored, &row)
+		})
+		// A collector that runs removes files that it has merged; it has read them into others.
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; the collector has merged files meanwhile, run group again", err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // HasReports reports whether a directory is one with the reports of a store, or a copy of it.
@@ -124,12 +191,16 @@ func partitionOf(name string) (p Partition) {
 
 // Read calls each with every row of a file.
 func (l *Lake) Read(ctx context.Context, name string, each func(*Row) error) error {
+	return read(ctx, l, name, each)
+}
+
+func read[T any](ctx context.Context, l *Lake, name string, each func(*T) error) error {
 	f, end, err := objects.Fetch(ctx, l.Store, name, l.Temp)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer end()
-	return ReadRows(f, name, each)
+	return readFile(f, name, each)
 }
 
 // Write writes a file of the table, with the rows that write passes to add.
