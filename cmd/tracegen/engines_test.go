@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,9 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
 // questions are the files of docs/sql that each engine runs as they are.
@@ -42,8 +48,8 @@ func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (an
 	return answers
 }
 
-// fillStore sends reports to a collector in two segments, each body twice. It returns the arguments of group for them.
-func fillStore(t *testing.T, dir string, reports int) (args []string) {
+// fillStore sends reports to a collector in two segments, each body twice. It returns the digest of a mapping.
+func fillStore(t *testing.T, dir string, reports int) string {
 	t.Helper()
 	mappings := filepath.Join(dir, "mappings")
 	if err := os.Mkdir(mappings, 0o700); err != nil {
@@ -64,7 +70,7 @@ func fillStore(t *testing.T, dir string, reports int) (args []string) {
 		}
 		c.stop(t)
 	}
-	return []string{filepath.Join(store, "reports"), "--mapping", mappings}
+	return digests[0]
 }
 
 const countReasons = "select not_counted, count(*) from all_reports group by not_counted"
@@ -75,7 +81,8 @@ const countReasons = "select not_counted, count(*) from all_reports group by not
 // Invariant: The queries of docs/sql return what group reports of the same reports.
 func TestQueriesReturnWhatGroupReports(t *testing.T) {
 	dir := t.TempDir()
-	want := readGroups(t, fillStore(t, dir, 1000)...)
+	writeRecordings(t, dir, fillStore(t, dir, 1000))
+	want := readGroups(t, filepath.Join(dir, "collected"), "--mapping", filepath.Join(dir, "mappings"))
 	if len(want.Groups) < 12 || want.Stalls < 500 {
 		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
 	}
@@ -153,6 +160,85 @@ func compareGroups(t *testing.T, want *group.Fleet, answers map[string][][]strin
 	shares("devices", 4, func(g *group.StallGroup) []group.Share { return g.ByDevice })
 }
 
+// writeRecordings writes recordings of the first build with up to three stalls and an incident each. Some have an ID that
+// reports of fillStore have, too, some no user. The rows of their stalls become a file of the table.
+func writeRecordings(t *testing.T, dir, digest string) {
+	t.Helper()
+	reported := reportedStalls(t, filepath.Join(dir, "collected"))
+	recordings := filepath.Join(dir, "collected", "recordings")
+	if err := os.MkdirAll(recordings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(9, 9))
+	for k := range 60 {
+		id := fmt.Sprintf("%016x", k)
+		var b strings.Builder
+		fmt.Fprintf(&b, "header minor=4\nmeta slowMillis=700 records=all mappingId=%s package=com.example device=Größe "+
+			"versionName=1.%d versionCode=%[2]d sdk=24", digest, 9+rnd.IntN(3))
+		if k%4 > 0 {
+			fmt.Fprintf(&b, " recordingId=%s", id)
+		}
+		if k%3 > 0 {
+			fmt.Fprintf(&b, " user=user%d", rnd.IntN(30))
+		}
+		fmt.Fprintf(&b, "\nclock now=0 wall=%d\nthread index=1 name=main main=1\n", 1_700_000_000_000+k*1_000_000)
+		at := 0
+		for stall := range 1 + rnd.IntN(3) {
+			wall, sequence := 700+rnd.IntN(3000), 5000+stall
+			if stall < len(reported[id]) {
+				sequence = reported[id][stall]
+			}
+			fmt.Fprintf(&b, "records thread=1 first=%d list=\"+1048574@%d +97@%[2]d -97@%d -1048574@%[3]d\"\n", stall*4, at, at+wall)
+			fmt.Fprintf(&b, "stall thread=1 sequence=%d begin=%d wall=%d first=%d end=%d\n", sequence, at, wall,
+				stall*4, stall*4+4)
+			at += wall + 1000
+		}
+		fmt.Fprintf(&b, "incident number=0 detector=anr kind=anr thread=1 begin=%d end=%d\nfact limit-of=input\nend\n", at, at+5000)
+		data, err := tape.Make(b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprint(k, ".tgd")), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := filepath.Join(dir, "collected", "reports", "package=com.example", "mapping="+digest, "date=2026-01-02")
+	if err := os.Mkdir(table, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	if code := runTool(t.Context(), []string{"group", recordings, "--mapping", filepath.Join(dir, "mappings"),
+		"--format", "parquet", "-o", filepath.Join(table, "stalls.parquet")}, strings.NewReader(""), io.Discard, &errs); code != cli.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+}
+
+// reportedStalls returns the numbers of stalls that reports are about, by the recordings' IDs.
+func reportedStalls(t *testing.T, store string) map[string][]int {
+	t.Helper()
+	found := map[string][]int{}
+	l, err := lake.Open(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range l.Files(t.Context(), lake.Reports) {
+		if err == nil {
+			err = l.Read(t.Context(), f.Name, func(r *lake.Row) error {
+				_, after, _ := strings.Cut(r.ID, "-s")
+				number, err := strconv.Atoi(strings.TrimSuffix(after, "-1"))
+				if devicereport.IsStall(r.ReportKind) {
+					found[r.Recording] = append(found[r.Recording], number)
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
 // TestEnginesAgree runs all questions with three engines, which share no code, on the same files: rows that are there
 // twice, as a killed merge leaves them; nulls and other languages; and a store without reports.
 //
@@ -162,8 +248,11 @@ func TestEnginesAgree(t *testing.T) {
 	for name, reports := range map[string]int{"empty": 0, "made": 3000} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			args := fillStore(t, dir, reports)
-			files, err := filepath.Glob(filepath.Join(args[0], "*", "*", "*", "*.parquet"))
+			digest := fillStore(t, dir, reports)
+			if reports > 0 {
+				writeRecordings(t, dir, digest)
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "collected", "reports", "*", "*", "*", "*.parquet"))
 			if err != nil || len(files) > 0 != (reports > 0) {
 				t.Fatal(files, err)
 			}
@@ -189,7 +278,7 @@ func TestEnginesAgree(t *testing.T) {
 				}
 			}
 			if reports > 0 {
-				groups := readGroups(t, args...)
+				groups := readGroups(t, filepath.Join(dir, "collected"), "--mapping", filepath.Join(dir, "mappings"))
 				compareGroups(t, &groups, want)
 			}
 		})

@@ -1,5 +1,5 @@
--- The rows of the files, for ClickHouse 25.9 or newer, also as chdb. Replace file('collected/...') by the path of the store, or
--- by s3('https://BUCKET.s3.amazonaws.com/PATH/...'). A column that old files lack is null.
+-- The rows of the files, for ClickHouse 25.9 or newer, also as chdb. Replace file('collected/...') by the path of the
+-- store, or by s3('https://BUCKET.s3.amazonaws.com/PATH/...'). A column that old files lack is null.
 create temporary view files as
 select *
 from file('collected/reports/*/*/*/*.parquet', Parquet, '
@@ -11,14 +11,13 @@ from file('collected/reports/*/*/*/*.parquet', Parquet, '
   sdk Nullable(Int64), began Nullable(DateTime64(3, \'UTC\')), received DateTime64(3, \'UTC\'),
   duration_ns Nullable(Int64), suspended_ns Nullable(Int64), wall_ns Int64, cpu_ns Nullable(Int64),
   gc_ns Nullable(Int64), ended Nullable(Bool), not_counted Nullable(String), report String,
-  package String, mapping String, date String');
+  recording_sha256 Nullable(String), number Nullable(Int32), file Nullable(String), limit_of Nullable(String),
+  confirmed_by Nullable(String), package String, mapping String, date String');
 
 create temporary view rows_of_files as
 select *, toInt64OrNull(version_code) as version_number, toUnixTimestamp64Milli(began) as began_ms,
   toUnixTimestamp64Milli(received) as received_ms,
-  case when began_ms between 1 and 4102444799999 then toString(toDate32(began)) end as day,
-  nullIf(JSONExtractString(report, 'facts', 'limit-of'), '') as limit_of,
-  nullIf(JSONExtractString(report, 'facts', 'confirmed-by'), '') as confirmed_by
+  case when began_ms between 1 and 4102444799999 then toString(toDate32(began)) end as day
 from files;
 
 -- The states of the detectors of each report.

@@ -4,7 +4,7 @@ select
   states.detector as detector,
   states.state as state,
   r.sdk as sdk,
-  count(*) as reports,
+  count(distinct r.id) as reports,
   count(distinct r.affected) as users
 from all_reports as r
 join states_of_files as states on states.id = r.id

@@ -11,20 +11,23 @@ with files as (
     null::bigint as sdk, null::timestamp as began, null::timestamp as received, null::bigint as duration_ns,
     null::bigint as suspended_ns, null::bigint as wall_ns, null::bigint as cpu_ns, null::bigint as gc_ns,
     null::boolean as ended, null::varchar as not_counted, null::varchar as report,
-    null::varchar as package, null::varchar as mapping, null::varchar as date
+    null::varchar as recording_sha256, null::int as number, null::varchar as file, null::varchar as limit_of,
+    null::varchar as confirmed_by, null::varchar as package, null::varchar as mapping, null::varchar as date
   where false
   union all by name
   select * from read_parquet('collected/reports/*/*/*/*.parquet', allow_empty = true, union_by_name = true,
     hive_partitioning = true, hive_types_autocast = false)
 )
-select *, try_cast(version_code as bigint) as version_number, epoch_ms(began) as began_ms, epoch_ms(received) as received_ms,
-  case when epoch_ms(began) between 1 and 4102444799999 then strftime(began, '%Y-%m-%d') end as day,
-  report ->> '$.facts."limit-of"' as limit_of, report ->> '$.facts."confirmed-by"' as confirmed_by
+select *, try_cast(version_code as bigint) as version_number, epoch_ms(began) as began_ms,
+  epoch_ms(received) as received_ms,
+  case when epoch_ms(began) between 1 and 4102444799999 then strftime(began, '%Y-%m-%d') end as day
 from files;
 
 -- The states of the detectors of each report.
 create temporary view states_of_files as
 select distinct id, state.key as detector, state.value as state
 from (
-  select id, unnest(map_entries(cast(report -> '$.detectors' as map(varchar, varchar)))) as state from rows_of_files
+  select id, unnest(map_entries(cast(report -> '$.detectors' as map(varchar, varchar)))) as state
+  from rows_of_files
+  where report <> ''
 );

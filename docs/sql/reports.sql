@@ -1,8 +1,10 @@
--- Two views, over those of duckdb.sql, spark.sql or clickhouse.sql. all_reports has each report once, of builds whose
--- mapping the collector had; its column not_counted is null if the report counts. reports has those that count.
+-- Two views, over those of duckdb.sql, spark.sql or clickhouse.sql. all_reports has each report and each stall of a
+-- recording once, of builds whose mapping was there; its column not_counted is null if it counts. reports has those that
+-- count.
 --
--- A report may be in the files twice: two collectors may have taken it, and files are merged. "named" is false while the
--- mapping of the build is missing: tracegen group skips these reports, too.
+-- A report may be in the files twice: two collectors may have taken it, and files are merged. The recording that has its
+-- stall shows more of it, also whether it counts. "named" is false while the mapping of the build is missing:
+-- tracegen group skips these reports, too.
 --
 -- The files say why a report does not count by itself: 'figures', 'normal', 'suspended', 'run' or 'idle'. An incident
 -- is 'covered' if half of it or more lies in a stall of the same thread that counts: the stall is the same trouble, and
@@ -12,12 +14,13 @@ with once as (
   select *
   from (
     select *,
-      row_number() over (partition by id order by named desc, received_ms, wall_ns, group_key) as copy
+      row_number() over (partition by id order by case when recording_sha256 is null then 1 else 0 end, named desc,
+        received_ms, wall_ns, group_key) as copy
     from rows_of_files
   ) as copies
   where copy = 1 and named
 ), timed as (
-  select id, recording, thread, not_counted, coalesce(duration_ns, 0) as lasted_ns,
+  select id, recording, recording_sha256, thread, not_counted, coalesce(duration_ns, 0) as lasted_ns,
     report_kind in ('message', 'idle-handler', 'input') as stall, began_ms * 1000000 as begin_ns
   from once
   -- Nanoseconds of a clock that is very wrong do not fit into 64 bits.
@@ -28,7 +31,8 @@ with once as (
   select distinct incident.id as id, 1 as found
   from spans as incident
   join spans as stall on stall.recording = incident.recording and stall.thread = incident.thread
-  where not incident.stall and stall.stall and stall.not_counted is null
+  -- An incident of a recording was compared with its stalls when it was read.
+  where not incident.stall and incident.recording_sha256 is null and stall.stall and stall.not_counted is null
     and least(stall.end_ns, incident.end_ns) >= greatest(stall.begin_ns, incident.begin_ns)
     and (least(stall.end_ns, incident.end_ns) - greatest(stall.begin_ns, incident.begin_ns)) * 2
       >= incident.end_ns - incident.begin_ns
@@ -42,6 +46,7 @@ select once.id as id, once.report_kind as report_kind, once.detector as detector
   once.sdk as sdk, once.began as began, once.began_ms as began_ms, once.day as day, once.received as received,
   once.received_ms as received_ms, once.duration_ns as duration_ns, once.suspended_ns as suspended_ns,
   once.wall_ns as wall_ns, once.cpu_ns as cpu_ns, once.gc_ns as gc_ns, once.ended as ended, once.report as report,
+  once.recording_sha256 as recording_sha256, once.number as number, once.file as file,
   once.limit_of as limit_of, once.confirmed_by as confirmed_by,
   once.package as package, once.mapping as mapping, once.date as date,
   coalesce(once.user_id, once.recording) as affected,

@@ -6,14 +6,14 @@ create temporary view files (
   recording string, user_id string, session string, app string, version_name string, version_code string,
   build_id string, mapping_digest string, manufacturer string, device string, abi string, sdk bigint,
   began timestamp, received timestamp, duration_ns bigint, suspended_ns bigint, wall_ns bigint, cpu_ns bigint,
-  gc_ns bigint, ended boolean, not_counted string, report string, package string, mapping string, date string
+  gc_ns bigint, ended boolean, not_counted string, report string, recording_sha256 string, number int,
+  file string, limit_of string, confirmed_by string, package string, mapping string, date string
 ) using parquet options (path 'collected/reports');
 
 create temporary view rows_of_files as
-select *, try_cast(version_code as bigint) as version_number, unix_millis(began) as began_ms, unix_millis(received) as received_ms,
-  case when unix_millis(began) between 1 and 4102444799999 then date_format(began, 'yyyy-MM-dd') end as day,
-  get_json_object(report, '$.facts.limit-of') as limit_of,
-  get_json_object(report, '$.facts.confirmed-by') as confirmed_by
+select *, try_cast(version_code as bigint) as version_number, unix_millis(began) as began_ms,
+  unix_millis(received) as received_ms,
+  case when unix_millis(began) between 1 and 4102444799999 then date_format(began, 'yyyy-MM-dd') end as day
 from files;
 
 -- The states of the detectors of each report.

@@ -4,7 +4,7 @@ with placed as (
   select group_key, report_kind, method, recording, affected, wall_ns, version_name, day,
     count(*) over (partition by group_key) as size,
     row_number() over (partition by group_key order by wall_ns) as place,
-    row_number() over (partition by group_key order by wall_ns desc, recording, id) as worst,
+    row_number() over (partition by group_key order by wall_ns desc, recording_sha256, recording, id) as worst,
     row_number() over (partition by group_key order by version_number nulls last, version_name nulls last) as oldest,
     row_number() over (partition by group_key order by version_number desc nulls last, version_name desc nulls last)
       as newest

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// The page has at most 10 MB, whatever the fleet is.
+// The page has at most 16 MB, whatever the fleet is; with common names it has 1 MB.
 const (
 	// mostGroups is how many groups it has, mostNames how many releases, devices and scenes each, and mostShares how many
 	// of these a group has.
-	mostGroups = 500
+	mostGroups = 200
 	mostNames  = 500
 	mostShares = 100
-	// mostLines is how many methods and facts of a stall it has, mostText how many characters of a text.
-	mostLines = 32
-	mostText  = 200
+	// mostLines is how many methods of a stall it has, mostFacts how many facts, mostText how many characters of a text.
+	mostLines = 20
+	mostFacts = 8
+	mostText  = 160
 )
 
 // fleetPage is what the page of a fleet is made of.
@@ -73,7 +74,7 @@ type pageGroup struct {
 	Stack  []string    `json:"stack"`
 }
 
-// WriteHTML writes the groups as a page, at most top of them, 0 for all, and at most 500. The page is one file, and
+// WriteHTML writes the groups as a page, at most top of them, 0 for all, and at most 200. The page is one file, and
 // opening it makes no request.
 func (f *Fleet) WriteHTML(w io.Writer, top int) error {
 	if top == 0 || top > mostGroups {
@@ -123,7 +124,7 @@ func newPageGroup(g *StallGroup) pageGroup {
 	for _, kind := range slices.Sorted(maps.Keys(g.Kinds)) {
 		of.Kinds = append(of.Kinds, [2]any{kind, g.Kinds[kind]})
 	}
-	for _, fact := range c.Facts[:min(len(c.Facts), mostLines)] {
+	for _, fact := range c.Facts[:min(len(c.Facts), mostFacts)] {
 		of.Facts = append(of.Facts, [2]string{cut(fact.Key), cut(fact.Value)})
 	}
 	return of
