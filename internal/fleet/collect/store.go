@@ -413,7 +413,7 @@ func (s *Store) partition(app, mapping string, about map[lake.Partition]*receive
 
 // sealIfDue declares the open segment complete if it is large or old, or if now is set.
 func (s *Store) sealIfDue(now bool) {
-	if !now && (s.log.file == nil || s.log.text < segmentBytes && s.Now().Sub(s.log.began) < s.Every) {
+	if !now && (s.log.file == nil || s.log.text < segmentBytes && s.Now().Sub(s.log.began).Abs() < s.Every) {
 		return
 	}
 	s.log.complete()

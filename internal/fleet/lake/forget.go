@@ -1,10 +1,12 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -142,17 +144,15 @@ func (l *Lake) Forget(ctx context.Context, users, sessions []string) (Removed, e
 		if err != nil {
 			return done, err
 		}
-		meta, err := l.meta(ctx, o.Name)
-		switch {
-		case ctx.Err() != nil:
-			return done, ctx.Err()
-		case err != nil:
-			l.Warn(fmt.Errorf("%s cannot be read, and stays: %w", o.Name, err))
-		default:
-			user := (&analysis.Recording{Meta: meta}).User()
-			if who.has(known(user), known(meta["session"]), 0) {
-				recordings[recordingOf(o.Name)] = true
-			}
+		meta, damage, err := l.meta(ctx, o.Name)
+		if err != nil {
+			return done, err
+		}
+		if damage != nil {
+			l.Warn(fmt.Errorf("%s cannot be read, and stays unless a report says whose it is: %w", o.Name, damage))
+		}
+		if user := (&analysis.Recording{Meta: meta}).User(); who.has(known(user), known(meta["session"]), 0) {
+			recordings[recordingOf(o.Name)] = true
 		}
 	}
 	if done.Reports, err = l.forgetReports(ctx, who, recordings); err != nil {
@@ -206,28 +206,42 @@ func (l *Lake) forgetReports(ctx context.Context, who *Forgotten, recordings map
 	return removed, nil
 }
 
-// meta returns the facts of a recording, which are at its begin.
-func (l *Lake) meta(ctx context.Context, name string) (map[string]string, error) {
+// meta returns the facts of a recording, which are at its begin. damage says why they cannot be read, err why the
+// store cannot.
+func (l *Lake) meta(ctx context.Context, name string) (facts map[string]string, damage, err error) {
 	in, err := l.Store.Read(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil // it has expired meanwhile
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer in.Close()
-	s, err := source.New(in)
-	if err != nil {
-		return nil, err
-	}
-	if s.Reader() == nil {
-		return nil, trace.ErrFormat
+	watched := &failing{Reader: in}
+	s, err := source.New(watched)
+	if err != nil || s.Reader() == nil {
+		return nil, cmp.Or(err, trace.ErrFormat), watched.err
 	}
 	c, err := s.Reader().Next()
-	if err != nil {
-		return nil, err
-	}
 	if m, ok := c.(*trace.Meta); ok {
-		return m.Values, nil
+		return m.Values, nil, nil
 	}
-	return nil, nil
+	return nil, err, watched.err
+}
+
+// failing keeps the error of a reader.
+type failing struct {
+	io.Reader
+	err error
+}
+
+// Read reads.
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
 }
 
 // recordingOf returns the ID of a recording by the name of a part.
