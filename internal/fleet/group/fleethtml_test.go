@@ -113,11 +113,6 @@ func TestFleetPage(t *testing.T) {
 	}
 	for _, wide := range []int{1400, 400} {
 		var got struct{ Values []string }
-		if wide == 400 {
-			var p struct{ Value []string }
-			readFleet(t, f, map[string]any{"size": map[string]any{"width": wide, "height": 800}, "value": `[...document.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > 400).map(e => e.tagName + e.id + e.className + " " + e.textContent.slice(0, 40) + Math.round(e.getBoundingClientRect().right))`}, &p)
-			t.Log(p.Value)
-		}
 		steps := []map[string]any{{"value": crowded}, {"value": unnamed}}
 		if pictures := os.Getenv("TRACEGEN_PICTURES"); pictures != "" {
 			steps = append(steps, map[string]any{"picture": filepath.Join(pictures, fmt.Sprintf("fleet-%d.png", wide))})
