@@ -176,9 +176,9 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 			timing["suspendedMillis"] = 100
 		}
 		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind,
-			"detector": "looper", "id": fmt.Sprintf("%016x-s%d%04d-1", recording, rnd.IntN(1e6), k), "basic": basic, "timing": timing,
-			"stack": stack, "detectors": map[string]string{"anr": "on", "sigquit": []string{"off", "not available: 字"}[rnd.IntN(2)]},
-			"facts": randomFacts(rnd)})
+			"detector": "looper", "id": fmt.Sprintf("%016x-s%d%04d-1", recording, rnd.IntN(1e6), k), "basic": basic,
+			"timing": timing, "stack": stack, "facts": randomFacts(rnd),
+			"detectors": map[string]string{"anr": "on", "sigquit": []string{"off", "not available: 字"}[rnd.IntN(2)]}})
 		if err != nil {
 			panic(err)
 		}

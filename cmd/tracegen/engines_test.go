@@ -139,7 +139,8 @@ func compareGroups(t *testing.T, want *group.Fleet, answers map[string][][]strin
 		for _, g := range want.Groups {
 			var lines []string
 			for _, s := range of(g) {
-				lines = append(lines, strings.Trim(fmt.Sprint(s.Version, " ", s.Code, s.BuildID, s.Device, " ", s.Stalls, " ", s.Users), " "))
+				line := fmt.Sprint(s.Version, " ", s.Code, s.BuildID, s.Device, s.Scene, " ", s.Stalls, " ", s.Users)
+				lines = append(lines, strings.Trim(line, " "))
 			}
 			var got []string
 			for _, row := range rows {
@@ -158,10 +159,11 @@ func compareGroups(t *testing.T, want *group.Fleet, answers map[string][][]strin
 	}
 	shares("since", 6, func(g *group.StallGroup) []group.Share { return g.ByVersion })
 	shares("devices", 4, func(g *group.StallGroup) []group.Share { return g.ByDevice })
+	shares("scenes", 4, func(g *group.StallGroup) []group.Share { return g.ByScene })
 }
 
-// writeRecordings writes recordings of the first build with up to three stalls and an incident each. Some have an ID that
-// reports of fillStore have, too, some no user. The rows of their stalls become a file of the table.
+// writeRecordings writes recordings of the first build with up to three stalls and an incident each. Some have an ID
+// that reports of fillStore have, too, some no user. The rows of their stalls become a file of the table.
 func writeRecordings(t *testing.T, dir, digest string) {
 	t.Helper()
 	reported := reportedStalls(t, filepath.Join(dir, "collected"))
@@ -188,12 +190,14 @@ func writeRecordings(t *testing.T, dir, digest string) {
 			if stall < len(reported[id]) {
 				sequence = reported[id][stall]
 			}
-			fmt.Fprintf(&b, "records thread=1 first=%d list=\"+1048574@%d +97@%[2]d -97@%d -1048574@%[3]d\"\n", stall*4, at, at+wall)
+			fmt.Fprintf(&b, "records thread=1 first=%d list=\"+1048574@%d +97@%[2]d -97@%d -1048574@%[3]d\"\n", stall*4,
+				at, at+wall)
 			fmt.Fprintf(&b, "stall thread=1 sequence=%d begin=%d wall=%d first=%d end=%d\n", sequence, at, wall,
 				stall*4, stall*4+4)
 			at += wall + 1000
 		}
-		fmt.Fprintf(&b, "incident number=0 detector=anr kind=anr thread=1 begin=%d end=%d\nfact limit-of=input\nend\n", at, at+5000)
+		fmt.Fprintf(&b, "incident number=0 detector=anr kind=anr thread=1 begin=%d end=%d\nfact limit-of=input\nend\n",
+			at, at+5000)
 		data, err := tape.Make(b.String())
 		if err != nil {
 			t.Fatal(err)
@@ -207,8 +211,9 @@ func writeRecordings(t *testing.T, dir, digest string) {
 		t.Fatal(err)
 	}
 	var errs bytes.Buffer
-	if code := runTool(t.Context(), []string{"group", recordings, "--mapping", filepath.Join(dir, "mappings"),
-		"--format", "parquet", "-o", filepath.Join(table, "stalls.parquet")}, strings.NewReader(""), io.Discard, &errs); code != cli.ExitDone {
+	command := []string{"group", recordings, "--mapping", filepath.Join(dir, "mappings"), "--format", "parquet", "-o",
+		filepath.Join(table, "stalls.parquet")}
+	if code := runTool(t.Context(), command, strings.NewReader(""), io.Discard, &errs); code != cli.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 }

@@ -1,4 +1,4 @@
--- The rows of the files, for DuckDB 1.5 or newer. Run it in the directory that has the store, or replace 'collected' by
+-- The rows of the files, for DuckDB 2. Run it in the directory that has the store, or replace 'collected' by
 -- its path or by s3://BUCKET/PATH. A column that old files lack is null, and a store without files has no rows.
 create temporary view rows_of_files as
 with files as (

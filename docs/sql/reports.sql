@@ -1,9 +1,9 @@
 -- Two views, over those of duckdb.sql, spark.sql or clickhouse.sql. all_reports has each report and each stall of a
--- recording once, of builds whose mapping was there; its column not_counted is null if it counts. reports has those that
--- count.
+-- recording once, of builds whose mapping was there; its column not_counted is null if it counts. reports has those
+-- that count.
 --
--- A report may be in the files twice: two collectors may have taken it, and files are merged. The recording that has its
--- stall shows more of it, also whether it counts. "named" is false while the mapping of the build is missing:
+-- A report may be in the files twice: two collectors may have taken it, and files are merged. The recording that has
+-- its stall shows more of it, also whether it counts. "named" is false while the mapping of the build is missing:
 -- tracegen group skips these reports, too.
 --
 -- The files say why a report does not count by itself: 'figures', 'normal', 'suspended', 'run' or 'idle'. An incident

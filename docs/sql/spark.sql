@@ -1,5 +1,5 @@
--- The rows of the files, for Spark 4. Replace 'collected' by the path of the store, or by s3a://BUCKET/PATH. A column that
--- old files lack is null. The session needs spark.sql.session.timeZone = UTC.
+-- The rows of the files, for Spark 4. Replace 'collected' by the path of the store, or by s3a://BUCKET/PATH. A column
+-- that old files lack is null. The session needs spark.sql.session.timeZone = UTC.
 create temporary view files (
   id string, report_kind string, detector string, group_key string, named boolean, kind string, verdict string,
   title string, method string, hot_path array<string>, scene string, foreground boolean, thread string,
@@ -18,5 +18,6 @@ from files;
 
 -- The states of the detectors of each report.
 create temporary view states_of_files as
-select distinct id, explode(from_json(get_json_object(report, '$.detectors'), 'map<string, string>')) as (detector, state)
+select distinct id,
+  explode(from_json(get_json_object(report, '$.detectors'), 'map<string, string>')) as (detector, state)
 from files;

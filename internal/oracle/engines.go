@@ -31,8 +31,8 @@ var (
 var engineScript string
 
 // Query runs statements and then queries in a directory, and installs the engine if it is missing. It returns the rows
-// of each query, with values as the engine writes them, "None" for null. A statement ends with a semicolon at the end of
-// its line. The error wraps [ErrMissing] if the engine cannot be installed.
+// of each query, with values as the engine writes them, "None" for null. A statement ends with a semicolon at the end
+// of its line. The error wraps [ErrMissing] if the engine cannot be installed.
 func (e Engine) Query(ctx context.Context, dir, statements string, queries ...string) ([][][]string, error) {
 	python, err := e.install(ctx)
 	if err != nil {

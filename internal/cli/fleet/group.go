@@ -49,9 +49,9 @@ states how many there are. Versions are those of versionCode, or else of version
 
 A RECORDING is a file or a directory. Files may be compressed (.gz).
 A store of tracegen collect, a directory or s3://BUCKET/PREFIX, has recordings and reports,
-and both are read; of a copy of its directory reports, these alone. A stall that a recording has and a report is about counts once, and so
-does a recording that is given twice. Stalls of idle handlers and input events, and
-incidents, have groups of their own kind.
+and both are read; of a copy of its directory reports, these alone. A stall that a recording
+has and a report is about counts once, and so does a recording that is given twice. Stalls of
+idle handlers and input events, and incidents, have groups of their own kind.
 
 --format html writes a page with the groups, which needs no server. --format parquet writes
 one row per stall to --output, which stands in one table with the reports of tracegen

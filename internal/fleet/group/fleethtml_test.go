@@ -20,8 +20,8 @@ import (
 var hostile = []string{"</script><script>hacked = 1</script>", "{{data}}", "<img src=x onerror='hacked = 1'>",
 	"\" onload=\"hacked = 1", "\u2028\u202e字 🙂", strings.Repeat("long", 1000)}
 
-// hostileFleet has three groups whose names are hostile: the worst was met by all users in the first release and by half
-// of them in the second.
+// hostileFleet has three groups whose names are hostile: the worst was met by all users in the first release and by
+// half of them in the second.
 func hostileFleet() *Fleet {
 	s := NewStalls()
 	for user := range 8 {
@@ -30,13 +30,17 @@ func hostileFleet() *Fleet {
 				if release == 1 && k == 0 && user%2 == 0 {
 					continue
 				}
-				s.AddReport(&analysis.Row{Key: fmt.Sprint("key", k), Recording: fmt.Sprint(user, "-", release), Wall: wall + int64(user),
-					ReportID: fmt.Sprint(user, k, release), ReportKind: "message", Version: fmt.Sprint("1.", release, hostile[k]),
-					Code: fmt.Sprint(release), User: fmt.Sprint("user", user), Device: hostile[(user+k)%len(hostile)],
-					Scene: hostile[user%2], Time: 1_700_000_000_000 + int64(user)*86_400_000, Kind: analysis.KindOwnWork,
-					Verdict: "own work: " + hostile[k], Title: hostile[k+1], Method: "com.example." + hostile[k] + ".run" + fmt.Sprint(k),
-					HotPath: []string{"a.Main.main", "com.example." + hostile[k] + ".run"}, Stack: []string{"a.B.c(" + hostile[k] + ")"},
-					Facts: []analysis.IncidentFact{{Key: hostile[k], Value: hostile[k+2]}}})
+				method := "com.example." + hostile[k] + ".run"
+				s.AddReport(&analysis.Row{
+					Key: fmt.Sprint("key", k), Recording: fmt.Sprint(user, "-", release), Wall: wall + int64(user),
+					ReportID: fmt.Sprint(user, k, release), ReportKind: "message", Code: fmt.Sprint(release),
+					Version: fmt.Sprint("1.", release, hostile[k]), User: fmt.Sprint("user", user),
+					Device: hostile[(user+k)%len(hostile)], Scene: hostile[user%2],
+					Time: 1_700_000_000_000 + int64(user)*86_400_000, Kind: analysis.KindOwnWork,
+					Verdict: "own work: " + hostile[k], Title: hostile[k+1], Method: method + fmt.Sprint(k),
+					HotPath: []string{"a.Main.main", method}, Stack: []string{"a.B.c(" + hostile[k] + ")"},
+					Facts: []analysis.IncidentFact{{Key: hostile[k], Value: hostile[k+2]}},
+				})
 			}
 		}
 	}
@@ -104,7 +108,8 @@ func TestFleetPage(t *testing.T) {
 	if len(got.Errors) > 0 || len(got.Requests) != 1 {
 		t.Errorf("errors %s, requests %s", got.Errors, got.Requests)
 	}
-	want := []string{"key0 8, key1 8, key2 8", "53", "undefined", "0", "1.1{: key1 8", "key1 ≤ 2", "key1 8; 1 group of 3, those first that take users the most time",
+	want := []string{"key0 8, key1 8, key2 8", "53", "undefined", "0", "1.1{: key1 8", "key1 ≤ 2",
+		"key1 8; 1 group of 3, those first that take users the most time",
 		"No group passes the filters.", "com.example.<img src=x onerror='hacked = 1'>.run2",
 		"a.Main.maincom.example.<img src=x onerror='hacked = 1'>.run",
 		"1.1<img src=x onerror='hacked = 1'>8 (100 %)81.0<img src=x onerror='hacked = 1'>8 (100 %)8"}
@@ -117,8 +122,8 @@ func TestFleetPage(t *testing.T) {
 		if pictures := os.Getenv("TRACEGEN_PICTURES"); pictures != "" {
 			steps = append(steps, map[string]any{"picture": filepath.Join(pictures, fmt.Sprintf("fleet-%d.png", wide))})
 		}
-		readFleet(t, f, map[string]any{"dark": wide < 800, "size": map[string]any{"width": wide, "height": 800}, "steps": steps},
-			&got)
+		readFleet(t, f, map[string]any{"dark": wide < 800, "size": map[string]any{"width": wide, "height": 800},
+			"steps": steps}, &got)
 		if d := cmp.Diff([]string{"", ""}, got.Values); d != "" {
 			t.Errorf("%d pixels: %s", wide, d)
 		}
@@ -139,7 +144,8 @@ func TestFleetPageIsBounded(t *testing.T) {
 		id := fmt.Sprint(k)
 		s.AddReport(&analysis.Row{Key: fmt.Sprint(k % 220), Recording: id, ReportID: id, ReportKind: "message", Wall: 1e9,
 			Version: fmt.Sprint(k/220, long), Device: fmt.Sprint(rnd.IntN(2000), long), Scene: fmt.Sprint(rnd.IntN(2000), long),
-			Method: long, HotPath: slices.Repeat([]string{long}, 100), Stack: slices.Repeat([]string{long}, 32), Title: long, Verdict: long})
+			Method: long, HotPath: slices.Repeat([]string{long}, 100), Stack: slices.Repeat([]string{long}, 32),
+			Title: long, Verdict: long})
 	}
 	var b bytes.Buffer
 	if err := s.Groups().WriteHTML(&b, 0); err != nil {

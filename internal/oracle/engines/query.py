@@ -1,6 +1,7 @@
 """Runs SQL with an engine: query.py ENGINE. Standard input has a JSON object with statements, which are run in their
 order, and queries. It prints a list with the rows of each query; values are texts as the engine writes them, null is
 None."""
+import atexit
 import json
 import sys
 
@@ -37,6 +38,7 @@ def spark():
          .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
          .config("spark.sql.shuffle.partitions", "2").config("spark.ui.showConsoleProgress", "false")
          .config("spark.sql.session.timeZone", "UTC").getOrCreate())
+    atexit.register(s.stop)
     text = lambda v: NONE if v is None else str(v).lower() if isinstance(v, bool) else str(v)
     return s.sql, lambda sql: [[text(v) for v in row] for row in s.sql(sql).collect()]
 
