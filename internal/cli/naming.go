@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 		return err
 	}
 	defer source.Close()
-	name := of.Name
+	name := cmp.Or(of.Shown, of.Name)
 	if name == StandardInput {
 		name = "standard input"
 	}

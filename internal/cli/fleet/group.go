@@ -114,6 +114,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	showAsStored(recordings, reports)
 	files := cli.FilesOf(recordings)
 	for _, r := range reports {
 		files = append(files, r.location)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/fleet/group"
@@ -23,6 +24,7 @@ type reports struct {
 	*lake.Lake
 	location string
 	prefix   string // of the names of files with reports
+	copies   string // the directory with copies of recordings; empty if there are none
 }
 
 // collected replaces arguments that are stores of tracegen collect by their recordings, and returns their reports. A
@@ -59,11 +61,11 @@ func collected(ctx context.Context, args []string, temp string) (recordings []st
 			if below, err = copyRecordings(ctx, l, temp); err != nil {
 				return nil, nil, fmt.Errorf("store %s: %w", arg, err)
 			}
-			found = append(found, reports{l, arg, lake.Reports})
+			found = append(found, reports{l, arg, lake.Reports, below})
 		case isStore:
-			found = append(found, reports{l, filepath.Join(arg, lake.Reports), lake.Reports})
+			found = append(found, reports{l, filepath.Join(arg, lake.Reports), lake.Reports, ""})
 		case lake.HasReports(arg):
-			found = append(found, reports{l, arg, ""})
+			found = append(found, reports{l, arg, "", ""})
 			continue
 		default:
 			recordings = append(recordings, arg)
@@ -78,6 +80,17 @@ func collected(ctx context.Context, args []string, temp string) (recordings []st
 		}
 	}
 	return recordings, found, nil
+}
+
+// showAsStored names the recordings that were copied to temp as they are named in their store.
+func showAsStored(recordings []cli.Recording, all []reports) {
+	for i := range recordings {
+		for _, r := range all {
+			if name, ok := strings.CutPrefix(recordings[i].Name, r.copies); ok && r.copies != "" {
+				recordings[i].Shown = strings.TrimSuffix(r.location, "/") + filepath.ToSlash(name)
+			}
+		}
+	}
 }
 
 // copyRecordings copies the recordings of a store to a new directory below temp.

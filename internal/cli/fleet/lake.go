@@ -147,8 +147,8 @@ a bucket that keeps versions, and results of queries are copies that it does not
 				return err
 			}
 			con.Inform("removed %d reports and %d files of recordings", n.Reports, n.Recordings)
-			con.Inform("copies may remain: reports that collectors write in the next minutes are left out then; backups, earlier " +
-				"versions of objects in the bucket, and results of queries are not reached")
+			con.Inform("copies may remain: reports that collectors have not written yet, which they leave out then; and " +
+				"backups, earlier versions of objects in the bucket, and results of queries, which this does not reach")
 			return nil
 		})
 }

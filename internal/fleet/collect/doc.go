@@ -16,8 +16,8 @@
 // store cannot be written, segments wait, until they have [maxLog] bytes.
 //
 // Any number of collectors write to one store, as each has its own segments. A collector remembers the IDs of the last
-// reports, and those in its log. A report that comes twice beyond that is in the table twice, and the views of the table
-// count it once.
+// reports, and those in its log. A report that comes twice beyond that is in the table twice, and the views of the
+// table count it once.
 //
 // # Names
 //
@@ -28,7 +28,7 @@
 // # Memory
 //
 // The memory of a Store does not depend on the number of reports that it has: one partition of a segment is read at a
-// time, record by record, and a Parquet file is written row group by row group. The IDs that are remembered take at most
-// about 60 MB. The inflated bodies of requests that are in progress have at most [bodyBudget] bytes together; a request
-// that needs more is answered with 429.
+// time, record by record, and a Parquet file is written row group by row group. The IDs that are remembered take at
+// most about 60 MB. The inflated bodies of requests that are in progress have at most [bodyBudget] bytes together; a
+// request that needs more is answered with 429.
 package collect

@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild is a collector that writes its address to standard output. Every batch becomes Parquet files at once, which
-// are merged all the time, while the users of [sender] gone and old are forgotten. It ends when its standard input does.
+// runChild is a collector that writes its address to standard output. Every batch becomes Parquet files at once, while
+// files are merged and the user gone is forgotten, all the time. It ends when its standard input does.
 func runChild(dir string) error {
 	s, err := Open(dir, Options{Every: time.Nanosecond, NoMaintenance: true,
 		Warn: func(err error) { fmt.Fprintln(os.Stderr, err) }})

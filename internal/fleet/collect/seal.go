@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -86,7 +85,7 @@ func (s *Store) finishSegment(name string) error {
 		return err
 	}
 	defer f.Close()
-	inOrder := slices.SortedFunc(maps.Keys(parts), func(a, b lake.Partition) int { return strings.Compare(a.Dir(), b.Dir()) })
+	inOrder := slices.SortedFunc(maps.Keys(parts), lake.Partition.Compare)
 	var written int64
 	err = s.lake.Settle(s.ctx, func(forgotten *lake.Forgotten) error {
 		written = 0

@@ -144,13 +144,14 @@ func newLife(t testing.TB, location string) *life {
 
 // table returns the lake, without a collector.
 func (l *life) table(store objects.Store) *lake.Lake {
-	return &lake.Lake{Store: store, Now: l.clock.read, Temp: l.TempDir(), Warn: func(err error) { l.Errorf("warning: %v", err) }}
+	return &lake.Lake{Store: store, Now: l.clock.read, Temp: l.TempDir(),
+		Warn: func(err error) { l.Errorf("warning: %v", err) }}
 }
 
 // collector opens a collector with a log.
 func (l *life) collector(store objects.Store, log string) (*Store, error) {
-	s, err := open(&lake.Lake{Store: store}, Options{Log: log, Every: 24 * time.Hour, NoMaintenance: true, Now: l.clock.read,
-		Warn: func(err error) {
+	s, err := open(&lake.Lake{Store: store}, Options{Log: log, Every: 24 * time.Hour, NoMaintenance: true,
+		Now: l.clock.read, Warn: func(err error) {
 			if !errors.Is(err, errKilled) {
 				l.Errorf("warning: %v", err)
 			}
@@ -284,29 +285,27 @@ func (l *life) settle() {
 	}
 }
 
-// sample takes some of the steps, and all in the nightly share.
-func sample(k int) bool { return k%31 == 7 || nightly.Runs("commands") }
-
 // TestKilledAtEachStep ends the process at each request to the store, before or after it is done, while reports and
 // recordings are received and written, files are merged, a user is forgotten, and what is old expires. What did not end
 // is done again.
 //
-// Invariant: Whenever a collector, a merge, an expiry or forgetting is killed, nothing that was acknowledged is lost, no
-// report counts twice, and nothing that was forgotten comes back.
+// Invariant: Whenever a collector, a merge, an expiry or forgetting is killed, nothing that was acknowledged is lost,
+// no report counts twice, and nothing that was forgotten comes back.
 func TestKilledAtEachStep(t *testing.T) {
+	all := nightly.Runs("commands") // else some of the steps
 	for name, location := range locations(t) {
 		t.Run(name, func(t *testing.T) {
 			kills := 0
 			for k, over := 0, false; !over; k++ {
 				for _, after := range []bool{false, true} {
-					if !sample(k) {
+					if !all && k%31 != 7 {
 						continue
 					}
 					l := newLife(t, location())
 					store := &steps{Store: l.raw, at: k, after: after, then: func() bool { return true }}
 					over = true
-					for i, do := range []func(objects.Store) error{l.collect, l.collect, l.day, l.compact, l.collect, l.forget,
-						l.collect, l.day, l.compact, l.expire, l.collect} {
+					for i, do := range []func(objects.Store) error{l.collect, l.collect, l.day, l.compact, l.collect,
+						l.forget, l.collect, l.day, l.compact, l.expire, l.collect} {
 						err := do(store)
 						if err != nil && !store.over {
 							t.Fatalf("step %d, action %d: %v", k, i, err)
@@ -343,6 +342,7 @@ func (l *life) day(objects.Store) error { l.clock.addDays(1); return nil }
 //
 // Invariant: Collectors, merges and forgetting may run at the same time on one store.
 func TestTwoAtATime(t *testing.T) {
+	all := nightly.Runs("commands")
 	for name, location := range locations(t) {
 		t.Run(name, func(t *testing.T) {
 			actions := map[string]func(*life, objects.Store) error{"collect": (*life).another, "compact": (*life).compact,
@@ -351,7 +351,7 @@ func TestTwoAtATime(t *testing.T) {
 				for second, other := range actions {
 					for k, over := 0, false; !over; k++ {
 						for _, killed := range []bool{false, true} {
-							if !sample(k) {
+							if !all && k%31 != 7 {
 								continue
 							}
 							l := newLife(t, location())

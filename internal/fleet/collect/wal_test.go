@@ -68,8 +68,8 @@ func (l *wal) change(t testing.TB, name string, data []byte) (ends []int64, dama
 
 // TestTornLog cuts a segment off at each byte, and changes each byte.
 //
-// Invariant: Of a segment that was not written to its end, or is damaged, the collector reads each record that is whole,
-// and says what it cannot read, but at the end.
+// Invariant: Of a segment that was not written to its end, or is damaged, the collector reads each record that is
+// whole, and says what it cannot read, but at the end.
 func TestTornLog(t *testing.T) {
 	l, name, data := written(t, 4)
 	ends, _ := l.change(t, name, data)

@@ -56,8 +56,7 @@ func (l *Lake) Compact(ctx context.Context, many int) (replaced int, err error) 
 		}
 		partitions[f.Partition] = append(partitions[f.Partition], f)
 	}
-	inOrder := slices.SortedFunc(maps.Keys(partitions), func(a, b Partition) int { return strings.Compare(a.Dir(), b.Dir()) })
-	for _, p := range inOrder {
+	for _, p := range slices.SortedFunc(maps.Keys(partitions), Partition.Compare) {
 		for _, sources := range l.due(p, partitions[p], many) {
 			err := l.replace(ctx, sources, "", nil)
 			if errors.Is(err, fs.ErrNotExist) {

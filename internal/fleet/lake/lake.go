@@ -151,6 +151,9 @@ func (p Partition) Dir() string {
 	return Reports + "package=" + p.App + "/mapping=" + p.Mapping + "/date=" + p.Date + "/"
 }
 
+// Compare compares partitions by the names of their files.
+func (p Partition) Compare(q Partition) int { return strings.Compare(p.Dir(), q.Dir()) }
+
 // File is a file of the table.
 type File struct {
 	objects.Object
