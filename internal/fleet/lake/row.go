@@ -111,7 +111,7 @@ func StallRow(sum [32]byte, meta map[string]string, s *analysis.Row) Row {
 	return row
 }
 
-// Rename gives the row of a report the names of another mapping, as s has them.
+// Rename replaces the names in the row of a report by those of another mapping, which s has.
 func (r *Row) Rename(s *analysis.Row) {
 	r.Named, r.Key, r.Kind, r.Verdict, r.Title = true, s.Key, string(s.Kind), s.Verdict, s.Title
 	r.Method, r.HotPath, r.Scene = known(s.Method), s.HotPath, known(s.Scene)
