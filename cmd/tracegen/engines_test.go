@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
@@ -26,21 +27,24 @@ import (
 // questions are the files of docs/sql that each engine runs as they are.
 var questions = []string{"worst", "since", "devices", "scenes", "regressions", "user", "anr", "detectors"}
 
+// readSQL returns a file of docs/sql.
+func readSQL(t *testing.T, name string) string {
+	t.Helper()
+	sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(sql)
+}
+
 // askEngine runs the questions, and then other queries, in the directory that has the store.
 func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (answers map[string][][]string) {
 	t.Helper()
-	read := func(name string) string {
-		sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(sql)
-	}
 	asked := append([]string(nil), queries...)
 	for _, name := range questions {
-		asked = append(asked, read(name))
+		asked = append(asked, readSQL(t, name))
 	}
-	rows, err := e.Query(t.Context(), dir, read(e.Name)+read("reports"), asked...)
+	rows, err := e.Query(t.Context(), dir, readSQL(t, e.Name)+readSQL(t, "reports"), asked...)
 	oracle.Require(t, err)
 	answers = map[string][][]string{}
 	for i, name := range append(append([]string(nil), queries...), questions...) {
@@ -318,5 +322,71 @@ func compareRows(t *testing.T, name string, want, got [][]string) {
 				return
 			}
 		}
+	}
+}
+
+// TestRegressionsOfAKnownExample has the example of Newcombe (1998, Statistics in Medicine 17, table II (a)): 56 of 70
+// and 48 of 80, whose difference of 0.2 is between 0.0524 and 0.3339. A group that hurts one more user is noise.
+func TestRegressionsOfAKnownExample(t *testing.T) {
+	dir := t.TempDir()
+	l, err := lake.Open(filepath.Join(dir, "collected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Write(t.Context(), lake.Partition{App: "a", Mapping: "b", Date: "2026-01-01"}.Dir()+"x.parquet",
+		func(add func(*lake.Row) error) error {
+			for _, side := range []struct {
+				version       string
+				of, hurt, few int
+			}{{"1.0", 80, 48, 3}, {"1.1", 70, 56, 4}, {"1.2", 9, 9, 9}} {
+				for user := range side.of {
+					name, version := fmt.Sprint("user", user), side.version
+					code := version[2:]
+					row := lake.Row{ReportKind: "message", Named: true, User: &name, Version: &version, Code: &code,
+						Recording: name + version, Wall: int64(1+user%2) * 1e9}
+					figures := "figures"
+					for _, of := range []struct {
+						key        string
+						hurt       bool
+						notCounted *string
+					}{{"worse", user < side.hurt, nil}, {"few", user < side.few, nil}, {"scene-frames", true, &figures}} {
+						row.ID, row.Key, row.NotCounted = of.key+name+version, of.key, of.notCounted
+						if !of.hurt {
+							continue
+						}
+						if err := add(&row); err != nil {
+							return err
+						}
+					}
+				}
+			}
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql := readSQL(t, "regressions")
+	chosen := strings.Replace(sql, "'' as old_version, '' as new_version", "'1.0' as old_version, '1.1' as new_version", 1)
+	rows, err := oracle.DuckDB.Query(t.Context(), dir, readSQL(t, "duckdb")+readSQL(t, "reports"), chosen, sql)
+	oracle.Require(t, err)
+	var got []string
+	for _, row := range rows[0] {
+		for k := 6; k < len(row); k++ {
+			if n, err := strconv.ParseFloat(row[k], 64); err == nil && strings.Contains(row[k], ".") {
+				row[k] = strconv.FormatFloat(n, 'f', 4, 64)
+			}
+		}
+		got = append(got, strings.Join(row, " "))
+	}
+	want := []string{
+		"worse None 48 80 56 70 0.2000 0.0524 0.3339 0.0139 sure 48 56 1500000000 1500000000 -0.1947 0.1947",
+		"few None 3 80 4 70 0.0196 -0.0559 0.1041 0.8784 noise 3 4 1333333333 1500000000 None None",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	// The newest two.
+	if len(rows[1]) != 2 || strings.Join(rows[1][0][2:6], " ") != "4 70 9 9" || rows[1][0][10] != "sure" {
+		t.Errorf("%q", rows[1])
 	}
 }

@@ -4,7 +4,8 @@
 -- that send. The duration has such an interval if both releases have 30 stalls.
 --
 -- A change is 'sure' if it stays significant at 5 % after Benjamini and Hochberg's correction for the number of groups,
--- with exp(-z * z / 2) in place of the p-value, which is never greater; else it may be 'chance'.
+-- 'likely' if it would be significant alone, else 'noise', as in tracegen compare. p is an upper bound of the p-value of
+-- the test of two shares, at most 1 % above it (Abramowitz and Stegun, 7.1.13): SQL has no normal distribution.
 with asked as (
   -- Write names of two versions between the quotes. Without them, these are the newest release and the one before it.
   select '' as old_version, '' as new_version
@@ -72,17 +73,22 @@ with asked as (
     case when pooled >= 1 or abs(q - p) * 2 <= each then 0e0
       else (abs(q - p) - each / 2) * (abs(q - p) - each / 2) / (pooled * (1 - pooled) * each) end as z_squared
   from shares
-), ordered as (
-  select wilson.*, row_number() over (order by z_squared desc, group_key) as place, count(*) over () as tests
+), tested as (
+  select wilson.*, 1.1283791670955126e0 * exp(-z_squared / 2)
+    / (sqrt(z_squared / 2) + sqrt(z_squared / 2 + 1.2732395447351628e0)) as p_value
   from wilson
+), ordered as (
+  select tested.*, row_number() over (order by z_squared desc, group_key) as place, count(*) over () as tests
+  from tested
 ), enough as (
-  select coalesce(max(place), 0) as last_sure from ordered where z_squared >= 2 * ln(20e0 * tests / place)
+  select coalesce(max(place), 0) as last_sure from ordered where p_value <= 5e-2 * place / tests
 )
 select group_key, method, old_hurt, old_users, new_hurt, new_users,
   q - p as change,
   q - p - sqrt((q - q_low) * (q - q_low) + (p_high - p) * (p_high - p)) as change_low,
   q - p + sqrt((q_high - q) * (q_high - q) + (p - p_low) * (p - p_low)) as change_high,
-  case when place <= last_sure then 'sure' else 'chance' end as certainty,
+  p_value,
+  case when place <= last_sure then 'sure' when p_value <= 5e-2 then 'likely' else 'noise' end as certainty,
   old_stalls, new_stalls, old_mean_ns, new_mean_ns,
   case when old_stalls >= 30 and new_stalls >= 30 then (new_mean_ns - old_mean_ns) / 1e9 - 1.959964e0 * sqrt(
     old_squares / (old_stalls - 1) / old_stalls + new_squares / (new_stalls - 1) / new_stalls) end as slower_low_s,
