@@ -175,7 +175,7 @@ func (l *wal) append(records []byte, text int, now time.Time) error {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		_ = l.file.Truncate(l.size) // else the records are there although the client was told that they are not
+		_ = l.file.Truncate(l.size) // else the records are there although the answer says that they are not
 		l.complete()
 		return err
 	}

@@ -96,9 +96,9 @@ func (l *Lake) tombstone(ctx context.Context, name string) (*tombstone, error) {
 	return t, nil
 }
 
-// Settle calls write with what is forgotten; write leaves it out of what it writes. When more was forgotten meanwhile,
-// Settle calls it again: [Lake.Forget] has not seen what was written then.
-func (l *Lake) Settle(ctx context.Context, write func(*Forgotten) error) error {
+// UntilStable calls write with what is forgotten; write leaves it out of what it writes. When more was forgotten
+// meanwhile, UntilStable calls it again: [Lake.Forget] has not seen what was written then.
+func (l *Lake) UntilStable(ctx context.Context, write func(*Forgotten) error) error {
 	f, err := l.Forgotten(ctx)
 	for err == nil {
 		if err = write(f); err != nil {

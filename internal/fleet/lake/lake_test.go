@@ -111,7 +111,7 @@ func (l *table) compact(many int) {
 }
 
 // TestUpkeep has reports of some days: files of a day that has passed are merged, reports that came twice are there
-// once, a mapping gives names whenever it comes, and what is too old is removed.
+// once, names are written whenever the mapping comes, and what is too old is removed.
 func TestUpkeep(t *testing.T) {
 	l := newTable(t)
 	l.add("aa-s1-0", "aa-s2-0")
