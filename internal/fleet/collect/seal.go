@@ -126,6 +126,9 @@ func (s *Store) rows(segment *os.File, records []record, naming *lake.Naming, ad
 	}
 	defer unpack.Close()
 	for i := range records {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		body := make([]byte, records[i].length)
 		if _, err := segment.ReadAt(body, records[i].offset); err != nil {
 			return err

@@ -63,6 +63,7 @@ func openWAL(dir string) (*wal, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
+	atomicfile.SyncDirectory(filepath.Dir(dir))
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err

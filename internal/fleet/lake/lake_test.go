@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ type table struct {
 	*Lake
 	testing.TB
 	now    time.Time
+	mu     sync.Mutex // guards warned
 	warned []string
 }
 
@@ -58,7 +60,11 @@ func newTable(t testing.TB) *table {
 	}
 	found := &table{Lake: l, TB: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	l.Now = func() time.Time { return found.now }
-	l.Warn = func(err error) { found.warned = append(found.warned, err.Error()) }
+	l.Warn = func(err error) {
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		found.warned = append(found.warned, err.Error())
+	}
 	return found
 }
 
