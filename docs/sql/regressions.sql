@@ -5,7 +5,7 @@
 --
 -- A change is 'sure' if it stays significant at 5 % after Benjamini and Hochberg's correction for the number of groups,
 -- 'likely' if it would be significant alone, else 'noise', as in tracegen compare. p is an upper bound of the p-value of
--- the test of two shares, at most 1 % above it (Abramowitz and Stegun, 7.1.13): SQL has no normal distribution.
+-- the test of two shares, at most 6 % above it (Abramowitz and Stegun, 7.1.13): SQL has no normal distribution.
 with asked as (
   -- Write names of two versions between the quotes. Without them, these are the newest release and the one before it.
   select '' as old_version, '' as new_version
