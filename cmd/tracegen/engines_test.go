@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
@@ -30,11 +30,7 @@ var questions = []string{"worst", "since", "devices", "scenes", "regressions", "
 // readSQL returns a file of docs/sql.
 func readSQL(t *testing.T, name string) string {
 	t.Helper()
-	sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(sql)
+	return fixture.Text(t, "../../docs/sql/"+name+".sql")
 }
 
 // askEngine runs the questions, and then other queries, in the directory that has the store.
@@ -56,10 +52,7 @@ func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (an
 // fillStore sends reports to a collector in two segments, each body twice. It returns the digest of a mapping.
 func fillStore(t *testing.T, dir string, reports int) string {
 	t.Helper()
-	mappings := filepath.Join(dir, "mappings")
-	if err := os.Mkdir(mappings, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	mappings := fixture.Directory(t, filepath.Join(dir, "mappings"))
 	digests, load := writeMappings(t, mappings)
 	rnd := rand.New(rand.NewPCG(16, 12))
 	store := filepath.Join(dir, "collected")
@@ -175,9 +168,6 @@ func writeRecordings(t *testing.T, dir, digest string) {
 	t.Helper()
 	reported := reportedStalls(t, filepath.Join(dir, "collected"))
 	recordings := filepath.Join(dir, "collected", "recordings")
-	if err := os.MkdirAll(recordings, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	rnd := rand.New(rand.NewPCG(9, 9))
 	for k := range 60 {
 		id := fmt.Sprintf("%016x", k)
@@ -209,14 +199,10 @@ func writeRecordings(t *testing.T, dir, digest string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprint(k, ".tgd")), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(recordings, fmt.Sprint(k, ".tgd")), data)
 	}
 	table := filepath.Join(dir, "collected", "reports", "package=com.example", "mapping="+digest, "date=2026-01-02")
-	if err := os.Mkdir(table, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, table)
 	var errs bytes.Buffer
 	command := []string{"group", recordings, "--mapping", filepath.Join(dir, "mappings"), "--format", "parquet", "-o",
 		filepath.Join(table, "stalls.parquet")}
@@ -269,14 +255,8 @@ func TestEnginesAgree(t *testing.T) {
 				t.Fatal(files, err)
 			}
 			for i, file := range files {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
 				if i%2 == 0 {
-					if err := os.WriteFile(filepath.Join(filepath.Dir(file), "twice.parquet"), text, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					fixture.Write(t, filepath.Join(filepath.Dir(file), "twice.parquet"), fixture.Read(t, file))
 				}
 			}
 			want := askEngine(t, oracle.DuckDB, dir)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
@@ -57,10 +58,7 @@ func readFleet(t *testing.T, f *Fleet, more map[string]any, got any) {
 	if err := f.WriteHTML(&b, 0); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "fleet.html")
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := fixture.Write(t, filepath.Join(t.TempDir(), "fleet.html"), b.Bytes())
 	more["wait"] = "document.documentElement.dataset.ready"
 	if err := readers.Ask("page", file, more, got); err != nil {
 		t.Fatal(err)
