@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 )
 
 // The page has at most 16 MB, whatever the fleet is; with common names it has 1 MB.
@@ -41,8 +43,10 @@ type pageShare [3]int
 
 // pageGroup is a group of the page. Times are nanoseconds.
 type pageGroup struct {
-	Key        string        `json:"key"`
-	Method     string        `json:"method"`
+	Key    string `json:"key"`
+	Method string `json:"method"`
+	// Name is the method to blame; without one, what ran, or the kind of an incident.
+	Name       string        `json:"name"`
 	Verdict    string        `json:"verdict"`
 	Users      int           `json:"users"`
 	Stalls     int           `json:"stalls"`
@@ -114,6 +118,10 @@ func newPageGroup(g *StallGroup) pageGroup {
 		Last: cut(g.Last), Kinds: [][2]any{}, Place: cut(sourceOf(c)), Title: cut(c.Title),
 		Of: cut(build{c.Version, c.Code, c.BuildID}.String()), On: cut(c.Device), At: cut(c.Scene), Thread: cut(c.Thread),
 		Path: cutAll(c.HotPath), Stack: cutAll(c.Stack), Facts: [][2]string{},
+	}
+	of.Name = cmp.Or(of.Method, of.Title)
+	if of.Method == "" && !devicereport.IsStall(c.ReportKind) {
+		of.Name = cut(c.ReportKind)
 	}
 	if !g.Since.IsZero() {
 		of.Since, of.Until = g.Since.Format(time.DateOnly), g.Until.Format(time.DateOnly)

@@ -33,7 +33,7 @@ function within(group, set) {
 }
 
 // matches says whether a text is in what a group shows.
-const matches = (group, text) => [group.method, group.title, group.verdict, group.key, ...group.path, ...group.stack]
+const matches = (group, text) => [group.name, group.title, group.verdict, group.key, ...group.path, ...group.stack]
   .some((t) => t.toLowerCase().includes(text));
 
 function show() {
@@ -45,8 +45,8 @@ function show() {
   for (const { group, found } of rows) {
     const row = element("tr", "", body), head = element("th", "", row), { method, of } = parts(group.method);
     head.scope = "row";
-    const button = element("button", method || group.title, head);
-    button.title = group.method || group.title;
+    const button = element("button", method || group.name, head);
+    button.title = group.name;
     element("small", of || group.key, head);
     element("small", group.verdict, head).title = group.verdict;
     const most = found.most ? "≤ " : "";
@@ -109,7 +109,7 @@ function select(group) {
     element("p", "No group passes the filters.", details);
     return;
   }
-  element("h3", group.method || group.title, details);
+  element("h3", group.name, details);
   element("p", group.verdict, details);
   facts(details, [["users", count(group.users)], ["stalls", `${count(group.stalls)} in ${many(group.recordings, "recording")}`],
     ["average", time(group.mean)], ["median", time(group.median)], ["nine of ten", `below ${time(group.p90)}`],
