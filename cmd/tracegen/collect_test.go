@@ -22,6 +22,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -208,9 +209,7 @@ func readGroups(t *testing.T, args ...string) group.Fleet {
 func TestQueriesReturnWhatGroupReports(t *testing.T) {
 	dir := t.TempDir()
 	mappings := filepath.Join(dir, "mappings")
-	if err := os.Mkdir(mappings, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, mappings)
 	digests, load := writeMappings(t, mappings)
 	rnd := rand.New(rand.NewPCG(16, 12))
 	store := filepath.Join(dir, "collected")
@@ -228,19 +227,13 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
 	}
 	ask := func(sql string) [][]string {
-		views, err := os.ReadFile("../../docs/sql/reports.sql")
-		if err != nil {
-			t.Fatal(err)
-		}
+		views := fixture.Read(t, "../../docs/sql/reports.sql")
 		rows, err := oracle.QueryDuckDB(t.Context(), dir, string(views), sql)
 		oracle.Require(t, err)
 		return rows
 	}
 	query := func(name string) [][]string {
-		sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sql := fixture.Read(t, "../../docs/sql/"+name+".sql")
 		return ask(string(sql))
 	}
 	// Without some of each, the comparison below could not show that a query counts what group does not.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +63,9 @@ func fetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 		case mappingstore.Mapping:
 			b.Mapping, err = mapping.Parse(name, string(content))
 		case mappingstore.R8:
-			b.R8, err = r8.Parse(name, bytes.NewReader(content))
+			b.R8, err = r8.Parse(name, string(content))
 		case mappingstore.Lines:
-			b.Lines, err = mapping.ParseLines(name, bytes.NewReader(content))
+			b.Lines, err = mapping.ParseLines(name, string(content))
 		}
 		if err != nil {
 			return nil, err

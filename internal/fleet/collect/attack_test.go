@@ -23,16 +23,20 @@ import (
 func TestOthersKeepNoReportOut(t *testing.T) {
 	h := NewServer(openStore(t, t.TempDir(), Options{}), testOptions)
 	h.SetTokens([]string{"0123456789abcdef"})
-	h.connections, h.headerTime, h.bodyTime = 8, time.Hour, time.Hour
+	const bearer = "Authorization: Bearer 0123456789abcdef\r\n"
+	h.connections, h.deadlines = 8, deadlines{time.Hour, time.Hour, time.Hour, time.Hour}
 	address, stop := serve(t, h)
 	for what, sent := range map[string]string{
-		"nothing":               "",
-		"half a header":         "GET /healthz HTTP/1.1\r\nHost: c",
-		"no body":               "GET /healthz HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
-		"a chunked body":        "GET /v1/config HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n",
-		"answers that wait":     strings.Repeat("GET /v1/config HTTP/1.1\r\nHost: c\r\n\r\n", 2000),
-		"no token and no body":  "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
-		"no token, a recording": "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"nothing":                 "",
+		"half a header":           "GET /healthz HTTP/1.1\r\nHost: c",
+		"no body":                 "GET /healthz HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"a chunked body":          "GET /v1/config HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"answers that wait":       strings.Repeat("GET /v1/config HTTP/1.1\r\nHost: c\r\n\r\n", 2000),
+		"no token and no body":    "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"no token, a recording":   "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"a token and half a body": "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" + bearer + "\r\nhalf",
+		"a token and half a recording": "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" +
+			bearer + "\r\nhalf",
 	} {
 		for range 3 * h.connections {
 			c, err := net.Dial("tcp", address)
@@ -47,7 +51,7 @@ func TestOthersKeepNoReportOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: c\r\nAuthorization: Bearer 0123456789abcdef\r\n"+
+		fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: c\r\n"+bearer+
 			"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || answer.StatusCode != 200 {
@@ -138,7 +142,7 @@ func TestClockAhead(t *testing.T) {
 	if _, err := s.Add([]Accepted{{"aa-s4-0", "com.a", "ab", ""}}); !errors.Is(err, ErrClock) {
 		t.Error(err)
 	}
-	if status, answer := send(NewServer(s, testOptions), "GET", "/healthz", nil); status != 503 ||
+	if status, answer := send(NewServer(s, testOptions), "GET", "/readyz", nil); status != 503 ||
 		!strings.Contains(answer, "clock") {
 		t.Error(status, answer)
 	}
@@ -182,8 +186,8 @@ func TestStoreStaysInside(t *testing.T) {
 	}
 }
 
-// TestHealthOfDisk asks for the health of a store whose directory cannot be written any more.
-func TestHealthOfDisk(t *testing.T) {
+// TestReadyWithDisk asks whether a collector is ready whose directory cannot be written any more.
+func TestReadyWithDisk(t *testing.T) {
 	c := newClock()
 	root := t.TempDir()
 	dir, away := filepath.Join(root, "store"), filepath.Join(root, "away")
@@ -196,8 +200,11 @@ func TestHealthOfDisk(t *testing.T) {
 	}
 	want := func(want int) {
 		t.Helper()
-		if status, answer := send(h, "GET", "/healthz", nil); status != want {
+		if status, answer := send(h, "GET", "/readyz", nil); status != want || strings.Contains(answer, dir) {
 			t.Errorf("%d %s, want %d", status, answer, want)
+		}
+		if status, answer := send(h, "GET", "/healthz", nil); status != 200 {
+			t.Errorf("the process lives: %d %s", status, answer)
 		}
 	}
 	want(200)

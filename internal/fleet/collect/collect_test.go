@@ -230,8 +230,8 @@ func TestBusyAndFull(t *testing.T) {
 	h.bodies.put(bodyBudget)
 	s.used.Add(1 << 20)
 	wantRetry("3600")
-	if status, _ := send(h, "GET", "/healthz", nil); status != 429 {
-		t.Errorf("healthz %d", status)
+	if status, _ := send(h, "GET", "/readyz", nil); status != 503 {
+		t.Errorf("readyz %d", status)
 	}
 	s.used.Add(-1 << 20)
 	if status, answer := post(h, body); status != 200 {

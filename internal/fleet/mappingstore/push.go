@@ -143,11 +143,11 @@ func (b *Build) check(kind Kind, content []byte, m *Details) error {
 		}
 		m.Digest = parsed.Digest()
 	case R8:
-		if _, err := r8.Parse(name, bytes.NewReader(content)); err != nil {
+		if _, err := r8.Parse(name, string(content)); err != nil {
 			return err
 		}
 	case Lines:
-		lines, err := mapping.ParseLines(name, bytes.NewReader(content))
+		lines, err := mapping.ParseLines(name, string(content))
 		if err != nil {
 			return err
 		}
