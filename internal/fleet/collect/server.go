@@ -472,7 +472,7 @@ func (s *Server) recording(w http.ResponseWriter, r *http.Request, from *visit) 
 	case s.uploads <- struct{}{}:
 		defer func() { <-s.uploads }()
 	default:
-		return ErrBusy
+		return tooMany(0, limitUploads)
 	}
 	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), request: r, w: w, began: time.Now(),
 		deadlines: s.deadlines}
