@@ -157,7 +157,7 @@ func (s *Store) maintain(ctx context.Context) {
 	timer := time.NewTicker(upkeep)
 	defer timer.Stop()
 	for {
-		if err := s.maintainOnce(ctx); err != nil && ctx.Err() == nil {
+		if err := s.maintainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			s.warn(fmt.Errorf("files cannot be merged, or what is too old cannot be removed: %w; it is tried again in %s", err,
 				upkeep))
 		}
