@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/composition"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -27,5 +28,21 @@ func (s *Stall) resumed(j *coroutine.Joiner) {
 	list := j.Resumed(s.Thread.Index, s.begin, s.begin+s.Wall.Nanoseconds())
 	if len(list) > 0 && list[0].Count > 1 && enough(list[0].Took, s.Ran) {
 		s.Verdict.Text += fmt.Sprintf("; %s was resumed %d times", s.Names.Method(list[0].Method), list[0].Count)
+	}
+}
+
+// composed says which composable was executed most often, of those that took half of the stall in several executions.
+func (s *Stall) composed(j *composition.Joiner) {
+	var most *composition.Composable
+	list := j.Executed(s.Thread.Index, s.FirstRecord, s.EndRecord)
+	for i := range list {
+		c := &list[i]
+		if c.Executed > 1 && enough(c.Total, s.Ran) && (most == nil || c.Executed > most.Executed ||
+			c.Executed == most.Executed && c.Total > most.Total) {
+			most = c
+		}
+	}
+	if most != nil {
+		s.Verdict.Text += fmt.Sprintf("; %s was %s, for %s", most, most.Times(), Tenths(most.Total, s.Wall))
 	}
 }
