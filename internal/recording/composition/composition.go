@@ -33,13 +33,16 @@ type Composable struct {
 	Total, Own, Longest time.Duration
 }
 
-// String returns the name with file and line.
+// String returns the name, and the line of a lambda.
 func (c *Composable) String() string {
-	if c.File == "" {
-		return c.Name
+	if c.Line > 0 && strings.HasSuffix(c.Name, anonymous) {
+		return c.Name + " of line " + strconv.Itoa(c.Line)
 	}
-	return c.Name + " (" + c.File + ":" + strconv.Itoa(c.Line) + ")"
+	return c.Name
 }
+
+// anonymous ends the name of a lambda.
+const anonymous = ".<anonymous>"
 
 // Times says in words how often it was executed, and whether for the first time.
 func (c *Composable) Times() string {
@@ -86,6 +89,11 @@ func parse(text string) Composable {
 	}
 	if line, err := strconv.ParseUint(place[colon+1:], 10, 31); err == nil {
 		c.Name, c.File, c.Line = name, place[:colon], int(line)
+	}
+	if pkg, lambda, ok := strings.Cut(c.Name, "ComposableSingletons$"); ok {
+		// The class of a file's lambdas that capture nothing: the place says which one it is.
+		file, _, _ := strings.Cut(lambda, ".")
+		c.Name = pkg + file + anonymous
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -87,14 +88,14 @@ func (j *Joiner) count(s *trace.Segment) {
 	}
 }
 
-// composable returns the name that Compose's compiler gives a method; empty if it is no composable, or one of which
+// composable returns the name of a method as Compose's compiler writes it; empty if it is no composable, or one of which
 // the name does not say the function.
 func (j *Joiner) composable(m trace.Method) string {
 	if j.Names == nil {
 		return ""
 	}
 	n, ok := j.Names.Name(m)
-	if !ok || !IsComposable(n.Descriptor) || strings.ContainsRune(n.Method, '$') {
+	if _, is := mapping.WithoutComposer(n.Descriptor); !ok || !is || strings.ContainsRune(n.Method, '$') {
 		return ""
 	}
 	method, _, _ := strings.Cut(n.Method, "-")
@@ -113,13 +114,6 @@ func (j *Joiner) complete(c *trace.Completeness) {
 	for i := range c.Gated {
 		delete(j.calls, j.composable(c.Gated[i].Method))
 	}
-}
-
-// IsComposable reports whether a method with the descriptor is a composable: Compose's compiler adds parameters for the
-// composer, and one int or more for what has changed, and which arguments are missing.
-func IsComposable(descriptor string) bool {
-	_, behind, ok := strings.Cut(descriptor, "Landroidx/compose/runtime/Composer;I")
-	return ok && strings.HasPrefix(strings.TrimLeft(behind, "I"), ")")
 }
 
 // Executed returns what a thread executed between two of its records, that with the most own time first.

@@ -34,9 +34,13 @@ final class ComposeTracer implements InvocationHandler {
 
     /** Takes the hook, if the program has it. The first call alone does something. Never throws. */
     static void install() {
-        if (!TRIED.compareAndSet(false, true)) {
-            return;
+        if (TRIED.compareAndSet(false, true)) {
+            set();
         }
+    }
+
+    /** As above, in each call. */
+    static void set() {
         try {
             // The runtime is on the boot class path if an agent has brought it.
             ClassLoader own = ComposeTracer.class.getClassLoader();

@@ -76,9 +76,10 @@ final class Compositions {
             return;
         }
         int at = depth * OPEN_WORDS;
-        pairs.add(open[at], nanos - open[at]);
-        pairs.add(open[at + 1], trace.nextRecord() - open[at + 1]);
-        pairs.add(open[at + 2], open[at + 3]);
+        pairs.set(0, open[at], nanos - open[at]);
+        pairs.set(1, open[at + 1], trace.nextRecord() - open[at + 1]);
+        pairs.set(2, open[at + 2], open[at + 3]);
+        pairs.put(PAIRS);
     }
 
     private int number(String text) {

@@ -111,11 +111,13 @@ final class Marks {
             return;
         }
         if (lost > 0) {
-            pairs.add(lostNumber, Math.min(lost, 0xFFFFFFFFL));
+            pairs.set(0, lostNumber, Math.min(lost, 0xFFFFFFFFL));
+            pairs.put(1);
             lost = 0;
         }
-        pairs.add(number, (long) kind << 52 | (long) id << 32
+        pairs.set(0, number, (long) kind << 52 | (long) id << 32
                 | System.identityHashCode(continuation) & 0xFFFFFFFFL);
+        pairs.put(1);
         // Before the record, which a reader must not see without the mark. The ring may have been replaced.
         trace.existingRing().order();
     }

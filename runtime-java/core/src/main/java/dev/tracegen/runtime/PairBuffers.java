@@ -35,12 +35,10 @@ final class PairBuffers {
             return pairs.length / 2 - (int) (put.get() - taken.get());
         }
 
-        void add(long a, long b) {
-            long n = put.get();
-            int at = 2 * (int) n & pairs.length - 1;
+        void set(int k, long a, long b) {
+            int at = 2 * (int) (put.get() + k) & pairs.length - 1;
             pairs[at] = a;
             pairs[at + 1] = b;
-            put.lazySet(n + 1);
         }
 
         int bytes() {
@@ -82,11 +80,18 @@ final class PairBuffers {
         return true;
     }
 
-    /** Puts a pair, for which there must be room, and wakes the sampler when little is left. On the thread only. */
-    void add(long a, long b) {
-        Buffer buffer = last;
-        buffer.add(a, b);
-        if (buffer.room() == buffer.pairs.length / 4) {
+    /** Sets pair number k of those that are put next, for which there must be room. On the thread only. */
+    void set(int k, long a, long b) {
+        last.set(k, a, b);
+    }
+
+    /** Puts n pairs that were set: the sampler takes all or none. Wakes it when little is left. On the thread only. */
+    void put(int n) {
+        Buffer b = last;
+        int room = b.room();
+        b.put.lazySet(b.put.get() + n);
+        int quarter = b.pairs.length / 8;
+        if (room > quarter && room - n <= quarter) {
             rings.wake();
         }
     }
