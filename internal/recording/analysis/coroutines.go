@@ -31,18 +31,9 @@ func (s *Stall) resumed(j *coroutine.Joiner) {
 	}
 }
 
-// composed says which composable was executed most often, of those that took half of the stall in several executions.
+// composed says which composable was executed again and again for half of the stall.
 func (s *Stall) composed(j *composition.Joiner) {
-	var most *composition.Composable
-	list := j.Executed(s.Thread.Index, s.FirstRecord, s.EndRecord)
-	for i := range list {
-		c := &list[i]
-		if c.Executed > 1 && enough(c.Total, s.Ran) && (most == nil || c.Executed > most.Executed ||
-			c.Executed == most.Executed && c.Total > most.Total) {
-			most = c
-		}
-	}
-	if most != nil {
-		s.Verdict.Text += fmt.Sprintf("; %s was %s, for %s", most, most.Times(), Tenths(most.Total, s.Wall))
+	if c := j.Most(s.Thread.Index, s.FirstRecord, s.EndRecord, s.Ran); c != nil {
+		s.Verdict.Text += fmt.Sprintf("; %s was %s, for %s", c, c.Times(), Tenths(c.Total, s.Wall))
 	}
 }

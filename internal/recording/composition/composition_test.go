@@ -137,6 +137,14 @@ func TestExecuted(t *testing.T) {
 	if len(list) != 2 || list[0].Name != "a.Around" || list[1].Executed != 2 || list[0].Own != 3*time.Millisecond {
 		t.Errorf("%+v", list)
 	}
+	for _, test := range []struct {
+		ran  time.Duration
+		want string
+	}{{4 * time.Millisecond, "a.In"}, {5 * time.Millisecond, ""}} {
+		if c := j.Most(1, 2, 8, test.ran); c == nil && test.want != "" || c != nil && c.Name != test.want {
+			t.Errorf("%v: %v, want %s", test.ran, c, test.want)
+		}
+	}
 	if got := j.Executed(7, 0, 99); got != nil {
 		t.Errorf("%+v", got)
 	}

@@ -3,6 +3,7 @@ package composition
 import (
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -135,6 +136,21 @@ func (j *Joiner) Executed(thread uint32, first, end uint64) []Composable {
 	by := map[string]*Composable{}
 	sum(in, by)
 	return sorted(by)
+}
+
+// Most returns the composable that a thread executed most often between two of its records, of those whose executions,
+// several, took half of the time that it ran; nil if there is none.
+func (j *Joiner) Most(thread uint32, first, end uint64, ran time.Duration) *Composable {
+	var most *Composable
+	list := j.Executed(thread, first, end)
+	for i := range list {
+		c := &list[i]
+		if c.Executed > 1 && 2*c.Total >= ran && (most == nil || c.Executed > most.Executed ||
+			c.Executed == most.Executed && c.Total > most.Total) {
+			most = c
+		}
+	}
+	return most
 }
 
 // Join returns what the recording shows; nil if it shows nothing. To be called once, behind all else.
