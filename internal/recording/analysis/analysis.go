@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/composition"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
@@ -71,6 +72,8 @@ type Recording struct {
 	OmittedIncidents int         `json:"omittedIncidents,omitempty"`
 	// Coroutines has the calls of its suspend functions when it has been read to its end; nil if there are none.
 	Coroutines *coroutine.Coroutines `json:"-"`
+	// Compositions has the composables that it has executed, likewise.
+	Compositions *composition.Compositions `json:"-"`
 	// Names has the names of its methods.
 	Names *resolve.Names `json:"-"`
 
@@ -217,6 +220,8 @@ type analyzer struct {
 	incidents incidents
 	// coroutines joins the calls of suspend functions.
 	coroutines coroutine.Joiner
+	// compositions counts what composables were executed.
+	compositions composition.Joiner
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -239,7 +244,7 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
-	a.coroutines.Glue = r.Names.Glue
+	a.coroutines.Glue, a.compositions.Names = r.Names.Glue, r.Names
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {
@@ -268,7 +273,7 @@ func (a *analyzer) finish() error {
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
 	}
-	r.Coroutines = a.coroutines.Join(r.PartlyRecorded())
+	r.Coroutines, r.Compositions = a.coroutines.Join(r.PartlyRecorded()), a.compositions.Join()
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
 	}
@@ -329,6 +334,7 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		a.complete = c
 	}
 	a.coroutines.Chunk(c)
+	a.compositions.Chunk(c)
 	if err := a.incidents.chunk(c, r); err != nil {
 		return err
 	}
@@ -403,6 +409,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		}
 	}
 	a.coroutines.Segment(s)
+	a.compositions.Segment(s)
 	shown := a.stopped.Show(s)
 	if err := a.view(shown); err != nil {
 		return err
@@ -452,6 +459,7 @@ func (a *analyzer) meet(m trace.Method) {
 func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
 	out.resumed(&a.coroutines)
+	out.composed(&a.compositions)
 	switch r := a.recording; out.Role {
 	case RoleRun:
 		r.Runs++

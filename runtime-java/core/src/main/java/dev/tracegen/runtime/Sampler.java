@@ -154,6 +154,7 @@ final class Sampler implements Runnable {
                 Thread.interrupted();
                 if (!begun) {
                     stalls.readGcCounters();
+                    ComposeTracer.install();
                     begun = true;
                 }
                 runOnce();

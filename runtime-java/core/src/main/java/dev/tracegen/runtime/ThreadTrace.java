@@ -67,6 +67,9 @@ public final class ThreadTrace {
     /** How many marks the writer got, with those that were lost. For the writer only. */
     long writtenMarks;
 
+    /** Which composables it executed; null as long as there was none. Written by the thread. */
+    private volatile Compositions compositions;
+
     /** The methods that are off by the changes that were written; null if there never was one. For the writer only. */
     TreeSet<Integer> off;
 
@@ -386,6 +389,21 @@ public final class ThreadTrace {
     /** Returns the marks, null if there are none. May be called on any thread. */
     Marks existingMarks() {
         return marks;
+    }
+
+    /** Returns the composables that it executed, and creates the object at the first call. On the thread only. */
+    Compositions compositions() {
+        Compositions c = compositions;
+        if (c == null) {
+            c = new Compositions(this, recorder.rings());
+            compositions = c;
+        }
+        return c;
+    }
+
+    /** Returns the composables that it executed, null if there are none. May be called on any thread. */
+    Compositions existingCompositions() {
+        return compositions;
     }
 
     boolean recorded() {

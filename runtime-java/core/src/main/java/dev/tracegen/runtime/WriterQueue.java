@@ -130,6 +130,19 @@ final class WriterQueue {
         }, 8L * marks.length);
     }
 
+    /** Hands over which composables a thread executed, before the records that come next. */
+    void compositions(final ThreadTrace trace, final long[] executions, final long lost) {
+        if (executions.length == 0 && lost == 0) {
+            return;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.calls.compositions(trace, executions, lost);
+            }
+        }, 8L * executions.length);
+    }
+
     void window(final ThreadTrace trace, final Window.Closed window) {
         put(new Job() {
             @Override
@@ -349,6 +362,9 @@ final class WriterQueue {
         if (!options.everyRecord) {
             boolean begun = facts.written > 0 && facts.writtenFile == out.fileId();
             out.calls.records(ended.trace, begun ? ended.records.from(facts.written) : ended.records);
+            if (ended.executions.length > 0 || ended.lostExecutions > 0) {
+                out.calls.compositions(ended.trace, ended.executions, ended.lostExecutions);
+            }
         }
         out.messages.ran(ended.trace, ended.before);
         out.messages.stall(ended.trace, ended.stall(), ended.message);
