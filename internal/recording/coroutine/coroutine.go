@@ -46,6 +46,8 @@ type Piece struct {
 	// Thread is the index of its thread, Begin and End are in [trace.Clock.NanoTime].
 	Thread     uint32
 	Begin, End int64
+	// Record is that of the first mark of the call on the thread: no other piece on this thread has it.
+	Record uint64
 	// Longest is the call in it that took longest, Took how long; 0 if there was none.
 	Longest trace.Method
 	Took    int64

@@ -187,7 +187,7 @@ func (w *joining) begin(index int32) int32 {
 // extend appends a piece to a call.
 func (w *joining) extend(call, index int32) {
 	c, p := &w.out.Calls[call], &w.pieces[index]
-	out := Piece{Thread: p.thread, Begin: p.begin, End: p.end, Longest: p.longest, Took: p.took,
+	out := Piece{Thread: p.thread, Begin: p.begin, End: p.end, Record: p.record, Longest: p.longest, Took: p.took,
 		Suspended: p.status == statusSuspended}
 	if p.wait >= 0 {
 		out.Wait = &Wait{Method: w.pieces[p.wait].key.method()}

@@ -61,6 +61,7 @@ type piece struct {
 	kind       trace.CoroutineKind // CoroutineContinues, CoroutineResumes, or CoroutineSuspends of a tail call
 	status     status
 	thread     uint32
+	record     uint64 // of its first mark
 	begin, end int64
 	// parent is the piece that was open around it, -1 if there is none, unknownPiece if it is not known.
 	parent int32
@@ -234,8 +235,8 @@ func (w *walk) add(m *trace.PlacedMark, kind trace.CoroutineKind) int32 {
 	if w.goesOn(int(m.Call)) {
 		begin = w.thread.calls[m.Call].begin
 	}
-	w.pieces = append(w.pieces, piece{key: keyOf(m.Method, m.Hash), kind: kind, thread: w.segment.Thread, begin: begin,
-		parent: unknownPiece, wait: -1, caller: -1})
+	w.pieces = append(w.pieces, piece{key: keyOf(m.Method, m.Hash), kind: kind, thread: w.segment.Thread,
+		record: m.Record, begin: begin, parent: unknownPiece, wait: -1, caller: -1})
 	return int32(len(w.pieces) - 1)
 }
 
