@@ -49,8 +49,8 @@ type SuspendFunction struct {
 	Launchers []CoroutineLauncher `json:"launchers"`
 	// Threads are those on which they ran, the one with the most pieces first; at most three.
 	Threads []string `json:"threads"`
-	// Late is by how much the latest lambda began after it was made; 0 if that is not known. Busy is what the thread on
-	// which it began did meanwhile, if that was a coroutine for half of the time or more.
+	// Late is by how much the latest lambda began after it was made; 0 if that is not known. Busy is what the threads of
+	// its pool did meanwhile, if all were busy with coroutines.
 	Late time.Duration  `json:"lateNanos,omitempty"`
 	Busy *CoroutineBusy `json:"busy,omitempty"`
 	// Glue is whether it is of Kotlin's library, or was made by the compiler. The report does not list it.
@@ -85,12 +85,14 @@ type CoroutineLauncher struct {
 	Calls  uint64         `json:"calls"`
 }
 
-// CoroutineBusy is what a thread did while a lambda waited to begin.
+// CoroutineBusy is what the threads of a pool did while a lambda waited to begin.
 type CoroutineBusy struct {
-	// Thread ran Method for Nanos.
-	Thread string         `json:"thread"`
-	Method resolve.Method `json:"method"`
-	Nanos  time.Duration  `json:"nanos"`
+	// Thread is the label of the only thread or what the names of all Threads have in common. They ran Method for Nanos,
+	// all together.
+	Thread  string         `json:"thread"`
+	Threads int            `json:"threads"`
+	Method  resolve.Method `json:"method"`
+	Nanos   time.Duration  `json:"nanos"`
 }
 
 // mostNamed is how many of the things that a suspend function waited for are named.
@@ -116,9 +118,8 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		}
 		s.add(c, r)
 	}
-	busy := newBusy(joined.Calls)
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
-		out.Functions = append(out.Functions, sums[m].finish(r, busy))
+		out.Functions = append(out.Functions, sums[m].finish(r))
 	}
 	slices.SortStableFunc(out.Functions, func(a, b SuspendFunction) int {
 		return cmp.Or(cmp.Compare(b.Suspended, a.Suspended), cmp.Compare(b.Running, a.Running),
@@ -173,7 +174,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 }
 
 // finish puts names to what was summed up.
-func (s *suspendSum) finish(r *analysis.Recording, busy *busy) SuspendFunction {
+func (s *suspendSum) finish(r *analysis.Recording) SuspendFunction {
 	s.Waits, s.Launchers, s.Threads = []CoroutineWait{}, []CoroutineLauncher{}, []string{}
 	waits := slices.SortedFunc(maps.Keys(s.waits), func(a, b coroutine.Wait) int {
 		return cmp.Or(cmp.Compare(s.waits[b], s.waits[a]), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Thread, b.Thread))
@@ -196,7 +197,7 @@ func (s *suspendSum) finish(r *analysis.Recording, busy *busy) SuspendFunction {
 		s.Threads = append(s.Threads, r.Thread(t).Label)
 	}
 	if s.late != nil {
-		s.Busy = busy.during(s.late, r)
+		s.Busy = busyOf(s.late, r)
 	}
 	return s.SuspendFunction
 }
@@ -209,44 +210,12 @@ func mostFrequent[K cmp.Ordered](counts map[K]uint64) []K {
 	return keys[:min(mostNamed, len(keys))]
 }
 
-// busy finds what threads did.
-type busy struct{ byThread map[uint32][]busyPiece }
-
-type busyPiece struct {
-	method     trace.Method
-	begin, end int64
-}
-
-func newBusy(calls []coroutine.Call) *busy {
-	b := &busy{map[uint32][]busyPiece{}}
-	for i := range calls {
-		if calls[i].Glue {
-			continue
-		}
-		for _, p := range calls[i].Pieces {
-			b.byThread[p.Thread] = append(b.byThread[p.Thread], busyPiece{calls[i].Method, p.Begin, p.End})
-		}
-	}
-	return b
-}
-
-// during returns what the thread on which a lambda began did since the lambda was made; nil if nothing took half of it.
-func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
-	begin, end := c.Launched.Nanos, c.Begin()
-	sums := map[trace.Method]int64{}
-	for _, p := range b.byThread[c.Pieces[0].Thread] {
-		if d := min(p.end, end) - max(p.begin, begin); d > 0 {
-			sums[p.method] += d
-		}
-	}
-	most := trace.Method(0)
-	for m, d := range sums {
-		if most == 0 || d > sums[most] || d == sums[most] && m < most {
-			most = m
-		}
-	}
-	if 2*sums[most] <= end-begin {
+// busyOf returns what ran while a lambda waited to begin; nil if that is not known.
+func busyOf(late *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
+	pool, name := r.Pool(late.Pieces[0].Thread)
+	busy, ok := r.Coroutines.Occupied(late, pool)
+	if !ok {
 		return nil
 	}
-	return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(most), time.Duration(sums[most])}
+	return &CoroutineBusy{name, len(pool), r.Names.Method(busy.Method), busy.Took}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
@@ -104,7 +105,7 @@ func (f *SuspendFunction) details() string {
 	if f.Late > noticedLate {
 		text := "began up to " + units.Short(f.Late) + " after its launch"
 		if f.Busy != nil {
-			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, calledName(f.Busy.Method))
+			text += ", as " + coroutine.BusyText(f.Busy.Threads, f.Busy.Thread, calledName(f.Busy.Method))
 		}
 		parts = append(parts, text)
 	}

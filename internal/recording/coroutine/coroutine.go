@@ -13,6 +13,10 @@ type Coroutines struct {
 	// Lost is how many marks the recorder has lost, Unplaced how many belong to records that are missing or are not what
 	// the mark says. Ambiguous is how many calls are not joined because another continuation had the same hash code.
 	Lost, Unplaced, Ambiguous uint64
+
+	partial  bool // some threads may not be recorded
+	glue     func(trace.Method) bool
+	byThread map[uint32][]pieceAt // in the order of time; nil until it is asked for
 }
 
 // Call is one call of a suspend function or one run of a suspend lambda, from its begin to its end.

@@ -34,7 +34,8 @@ func (j *Joiner) Join(partial bool) *Coroutines {
 	for _, t := range j.threads {
 		j.losses = append(j.losses, t.lost...)
 	}
-	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit},
+	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit,
+		partial: partial, glue: j.isGlue},
 		callOf: make([]int32, len(j.pieces)), placeOf: make([]int32, len(j.pieces)),
 		lambdas: map[trace.Method]bool{}, continued: map[trace.Method]bool{}, reused: map[trace.Method]bool{}}
 	w.sortLosses(partial || j.missing > 0 || len(j.made) >= mostMarks)

@@ -131,7 +131,7 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 			if n == 0 && best < 0 {
 				best = k
 			}
-			if n > 0 && ends[i] <= l.open[n-1].end && within(calls, i, l.open[n-1].index) {
+			if n > 0 && ends[i] <= l.open[n-1].end && r.Coroutines.Within(i, l.open[n-1].index) {
 				best = k
 				break
 			}
@@ -153,19 +153,6 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 
 // since is a time in nanoseconds since the origin, not before it.
 func (r *recording) since(nanos int64) int64 { return max(0, r.Since(nanos)) }
-
-// mostNested is how many callers are asked at most whether a call is in another one.
-const mostNested = 64
-
-// within reports whether a call is one of another, directly or through others.
-func within(calls []coroutine.Call, call, in int) bool {
-	for n := 0; call >= 0 && n < mostNested; n++ {
-		if call = calls[call].Parent; call == in {
-			return true
-		}
-	}
-	return false
-}
 
 // enter adds a call.
 func (l *lane) enter(r *recording, calls []coroutine.Call, i int, at, end int64) {
