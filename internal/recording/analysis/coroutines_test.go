@@ -42,6 +42,8 @@ stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WA
 		{"records are missing", strings.Replace(starved, " -16@900",
 			" -16@300\"\nrecords thread=2 first=9 list=\"+16@850 -16@900", 1),
 			"; suspended at most 1.0 of 1.0 s waiting for #12 on pool-1-thread-1 #1$"},
+		{"only stalls are recorded", starved, "; suspended at most 1.0 of 1.0 s$"},
+		{"only stalls are recorded, resumed", resumes, "; #9 was resumed 3 times"},
 		{"it is not known what for", strings.Replace(starved, "3:12:9@2", "", 1), "; suspended 1.0 of 1.0 s$"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,13 +54,17 @@ stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WA
 				}
 				return nil
 			}}
-			if err := analyze(t, "a.tgd", head+c.text, o); err != nil {
+			text := head + c.text
+			if strings.HasPrefix(c.name, "only stalls") {
+				text = strings.ReplaceAll(text, "records=all", "records=slow")
+			}
+			if err := analyze(t, "a.tgd", text, o); err != nil {
 				t.Fatal(err)
 			}
 			if len(all) != 1 {
 				t.Fatalf("%d stalls", len(all))
 			}
-			text := all[0].Verdict.Text
+			text = all[0].Verdict.Text
 			if c.want == "" && strings.Contains(text, "resumed") || !strings.Contains(text+"$", c.want) {
 				t.Errorf("%q, want %q", text, c.want)
 			}

@@ -24,6 +24,8 @@ type Coroutines struct {
 	Ambiguous     uint64 `json:"ambiguous,omitempty"`
 	// Partial is whether calls may have run on threads that are not recorded: times suspended are upper bounds then.
 	Partial bool `json:"partial,omitempty"`
+	// OnlyStalls is whether only what suspend functions did in stalls is recorded: no call is followed beyond its stall.
+	OnlyStalls bool `json:"onlyStalls,omitempty"`
 }
 
 // SuspendFunction is a suspend function or lambda with all its calls.
@@ -105,7 +107,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		return nil
 	}
 	out := &Coroutines{Functions: []SuspendFunction{}, LostMarks: joined.Lost, UnplacedMarks: joined.Unplaced,
-		Ambiguous: joined.Ambiguous, Partial: r.PartlyRecorded()}
+		Ambiguous: joined.Ambiguous, Partial: r.PartlyRecorded(), OnlyStalls: r.About().OnlyStalls()}
 	sums := map[trace.Method]*suspendSum{}
 	for i := range joined.Calls {
 		c := &joined.Calls[i]

@@ -73,6 +73,9 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 	}
 	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
 		analysis.Count(len(functions), "suspend function"))
+	if c.OnlyStalls {
+		text += " in stalls, as all else is not recorded"
+	}
 	if c.Partial {
 		text += "; suspended, or on threads that are not recorded"
 	}

@@ -31,6 +31,7 @@ func (j *Joiner) Join(partial bool) *Coroutines {
 	if !j.started {
 		return nil
 	}
+	partial = partial || j.onlyStalls
 	for _, t := range j.threads {
 		j.losses = append(j.losses, t.lost...)
 	}

@@ -36,13 +36,13 @@ final class EndedStall {
     void complete(StallFacts found, Ticker ticker) {
         facts = found;
         facts.tickNanos = ticker.tickNanos();
-        records = trace.copy(message.firstRecord, message.endRecord);
+        records = trace.copyWithMarks(message.firstRecord, message.endRecord);
         endTicks = (message.beginNanos + message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
     }
 
     /** Returns about how many bytes of memory the stall needs while it waits. */
     long bytes() {
-        return OWN_BYTES + ENTRY_BYTES * before.size() + 8L * records.records.length;
+        return OWN_BYTES + ENTRY_BYTES * before.size() + records.bytes();
     }
 
     /**
