@@ -36,9 +36,12 @@ inline fun <T> logged(name: String, body: () -> T): T {
     }
 }
 
+val calls = ConcurrentLinkedQueue<String>()
+
 /** A call of a function. */
 inline fun <T> calling(name: String, call: () -> T): T {
     val begin = System.nanoTime()
+    calls.add("called $name $begin ${Thread.currentThread().name.replace(' ', '_')}")
     try {
         return call()
     } finally {
@@ -90,5 +93,6 @@ fun main() {
     single.close()
     for ((k, o) in own.toSortedMap())
         println("function $k ${o.calls} ${o.threw} ${o.inside.get()} ${o.outside.get()}")
+    for (line in calls) println(line)
     Class.forName("kotlin.coroutines.jvm.internal.DebugProbesKt").getMethod("print").invoke(null)
 }

@@ -105,9 +105,7 @@ final class Marks {
         if (r == null) {
             r = EarlyStart.begin();
         }
-        // Before it is known what is to be recorded, all is.
-        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH
-                || !r.options().everyRecord && Recorder.status != AppMethodBeat.STATUS_READY) {
+        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH) {
             return;
         }
         long[] letGo = AppMethodBeat.letGoExits;

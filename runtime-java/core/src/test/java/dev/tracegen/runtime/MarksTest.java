@@ -177,14 +177,6 @@ class MarksTest {
         assertNull(recorder.threads.main().existingMarks());
     }
 
-    /** A recording of stalls has no records to which the marks could belong. */
-    @Test
-    void recordingsOfStallsHaveNone() throws Exception {
-        recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()));
-        AppMethodBeat.starts(this, 1);
-        assertNull(recorder.threads.main().existingMarks());
-    }
-
     /** While a window is open, no record has a number. Behind it a mark says how many were lost. */
     @Test
     void marksInAWindowAreCounted() throws Exception {
