@@ -72,7 +72,8 @@ func (a *analyzer) release() error {
 	s := a.held[0]
 	a.held = a.held[1:]
 	a.heldNodes -= 1 + len(s.Tree.Nodes)
-	if s.Verdict.Kind != KindOwnWork {
+	switch s.Verdict.Kind {
+	case KindWait, KindMixed, KindUnknown:
 		r := a.recording
 		words := coroutine.Words{Method: r.Names.Label, Pool: r.Pool,
 			Thread: func(index uint32) string { return r.Thread(index).Label }}

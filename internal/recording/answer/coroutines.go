@@ -82,9 +82,11 @@ type CoroutineWait struct {
 
 // CoroutineLauncher is where lambdas were made.
 type CoroutineLauncher struct {
-	// Method made them, Calls is how many.
-	Method resolve.Method `json:"method"`
-	Calls  uint64         `json:"calls"`
+	// Method made them, Calls is how many. By is what it has called for it, such as launch or withContext; nil if that is
+	// not known.
+	Method resolve.Method  `json:"method"`
+	By     *resolve.Method `json:"by,omitempty"`
+	Calls  uint64          `json:"calls"`
 }
 
 // CoroutineBusy is what the threads of a pool did while a lambda waited to begin.
@@ -113,7 +115,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		c := &joined.Calls[i]
 		s := sums[c.Method]
 		if s == nil {
-			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[trace.Method]uint64{},
+			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[uint64]uint64{},
 				threads: map[uint32]uint64{}}
 			s.Method, s.Lambda, s.Glue = r.Names.Method(c.Method), c.Lambda, c.Glue
 			sums[c.Method] = s
@@ -134,7 +136,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 type suspendSum struct {
 	SuspendFunction
 	waits     map[coroutine.Wait]time.Duration // the zero value is what is not known
-	launchers map[trace.Method]uint64
+	launchers map[uint64]uint64                // by the method, and below that what it has called
 	threads   map[uint32]uint64
 	late      *coroutine.Call
 }
@@ -167,7 +169,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 	}
 	if l := c.Launched; l != nil && !c.BeginUnknown {
 		if l.Method != 0 {
-			s.launchers[l.Method]++
+			s.launchers[uint64(l.Method)<<32|uint64(l.By)]++
 		}
 		if late := time.Duration(c.Begin() - l.Nanos); late > s.Late {
 			s.Late, s.late = late, c
@@ -192,8 +194,13 @@ func (s *suspendSum) finish(r *analysis.Recording) SuspendFunction {
 		}
 		s.Waits = append(s.Waits, out)
 	}
-	for _, m := range mostFrequent(s.launchers) {
-		s.Launchers = append(s.Launchers, CoroutineLauncher{r.Names.Method(m), s.launchers[m]})
+	for _, key := range mostFrequent(s.launchers) {
+		l := CoroutineLauncher{Method: r.Names.Method(trace.Method(key >> 32)), Calls: s.launchers[key]}
+		if by := trace.Method(key); by != 0 {
+			m := r.Names.Method(by)
+			l.By = &m
+		}
+		s.Launchers = append(s.Launchers, l)
 	}
 	for _, t := range mostFrequent(s.threads) {
 		s.Threads = append(s.Threads, r.Thread(t).Label)

@@ -113,7 +113,11 @@ func (f *SuspendFunction) details() string {
 		parts = append(parts, text)
 	}
 	if len(f.Launchers) > 0 {
-		parts = append(parts, "launched by "+calledName(f.Launchers[0].Method))
+		text := "launched by " + calledName(f.Launchers[0].Method)
+		if by := f.Launchers[0].By; by != nil {
+			text += " (" + calledName(*by) + ")"
+		}
+		parts = append(parts, text)
 	}
 	if len(f.Threads) > 0 {
 		parts = append(parts, "on "+strings.Join(f.Threads, ", "))

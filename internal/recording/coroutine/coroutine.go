@@ -74,10 +74,11 @@ type Wait struct {
 
 // Launch is where a lambda was made.
 type Launch struct {
-	// Method is the innermost method that was open then and is no glue, 0 if that is not known.
-	Method trace.Method
-	Thread uint32
-	Nanos  int64
+	// Method is the innermost method that was open then and is no glue, 0 if that is not known. By is the glue that it has
+	// called for it, such as launch or withContext, 0 if that is not known.
+	Method, By trace.Method
+	Thread     uint32
+	Nanos      int64
 }
 
 // End is how a call ended.

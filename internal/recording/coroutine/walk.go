@@ -255,25 +255,27 @@ func (w *walk) launch(m *trace.PlacedMark) {
 	l := launch{key: keyOf(m.Method, m.Hash), stall: w.stall, Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos},
 		piece: unknownPiece}
 	if m.Call >= 0 && w.segment.Calls[m.Call].Marks&noExit == 0 {
-		l.Method = w.launcher(m.Call)
+		l.Method, l.By = w.launcher(m.Call)
 		w.launched = append(w.launched, launchedIn{len(w.launches), m.Call})
 	}
 	w.launches = append(w.launches, l)
 }
 
 // launcher returns the method of the program that makes a lambda in a call: of the call, or of the next one around it
-// that is no glue. It is that of the call if there is none, and 0 if it is not known.
-func (w *walk) launcher(call int32) trace.Method {
+// that is no glue. It is that of the call if there is none, and 0 if it is not known. by is what that has called.
+func (w *walk) launcher(call int32) (method, by trace.Method) {
 	calls := w.segment.Calls
 	for n, k := 0, call; k >= 0 && n < mostGlue; n, k = n+1, calls[k].Parent {
 		switch m := calls[k].Method; {
 		case m >= trace.MethodSuspended, calls[k].Marks&noExit != 0:
-			return 0
+			return 0, 0
 		case !w.isGlue(m):
-			return m
+			return m, by
+		default:
+			by = m
 		}
 	}
-	return calls[call].Method
+	return calls[call].Method, 0
 }
 
 // isGlue reports whether a method is glue.

@@ -83,6 +83,9 @@ func (s *laneSlice) facts(r *recording) []fact {
 	}
 	if c.Launched != nil && c.Launched.Method != 0 {
 		all = append(all, fact{"launched by", clean(r.Names.Label(c.Launched.Method))})
+		if c.Launched.By != 0 {
+			all = append(all, fact{"launched with", clean(r.Names.Label(c.Launched.By))})
+		}
 	}
 	if c.BeginUnknown {
 		all = append(all, fact{"begin", "not known: it had begun before"})
