@@ -100,7 +100,8 @@ func (g *kotlinGen) nest(indent, depth int, before, after string) {
 	g.line(indent, "%s", after)
 }
 
-var kotlinContexts = []string{"Dispatchers.Default", "Dispatchers.IO", "single", "Dispatchers.Unconfined", "NonCancellable"}
+var kotlinContexts = []string{"Dispatchers.Default", "Dispatchers.IO", "single", "Dispatchers.Unconfined",
+	"NonCancellable"}
 
 func (g *kotlinGen) statement(indent, depth int) {
 	kinds := 20

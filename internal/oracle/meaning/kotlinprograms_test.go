@@ -281,13 +281,17 @@ func (c *kotlinCheck) name(call *coroutine.Call) string {
 }
 
 // kotlinClock is by how much a time of a recording may be too small.
-const kotlinClock = 2 * time.Microsecond
+const kotlinClock = time.Microsecond
 
-// resumption finds a piece in the log: the last resumption of its method on its thread before it began.
-func (c *kotlinCheck) resumption(name string, p *coroutine.Piece) (kotlinResumption, bool) {
+// resumption finds a piece in the log: the last resumption of its method on its thread before it began. If it is not the
+// first one of its call, calls that the clock cannot distinguish from it come behind it.
+func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, first bool) (kotlinResumption, bool) {
 	list := c.truth.on[[2]string{name, strings.ReplaceAll(c.r.Thread(p.Thread).Name, " ", "_")}]
 	n, _ := slices.BinarySearchFunc(list, p.Begin+kotlinClock.Nanoseconds(),
 		func(r kotlinResumption, at int64) int { return cmp.Compare(r.nanos, at+1) })
+	for !first && n > 0 && list[n-1].frame < 0 && list[n-1].nanos > p.Begin {
+		n--
+	}
 	if n == 0 {
 		return kotlinResumption{frame: -1}, false
 	}
@@ -314,10 +318,10 @@ func (c *kotlinCheck) lies() {
 // call compares a call. Its first piece need not be a resumption: functions are called, and lambdas may be. Between two
 // pieces, others may be missing if it is said that the call may have run.
 func (c *kotlinCheck) call(name string, call *coroutine.Call) {
-	first, _ := c.resumption(name, &call.Pieces[0])
+	first, _ := c.resumption(name, &call.Pieces[0], true)
 	last, resumed := first, 0
 	for k := 1; k < len(call.Pieces); k++ {
-		at, ok := c.resumption(name, &call.Pieces[k])
+		at, ok := c.resumption(name, &call.Pieces[k], false)
 		// If the log does not have the calls of the method, the first piece may be one.
 		called := k == 1 && (first.frame < 0 || c.truth.functions[name] == nil && first.frame != at.frame)
 		next := last.index + 1
