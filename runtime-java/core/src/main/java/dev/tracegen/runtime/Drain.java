@@ -87,7 +87,7 @@ final class Drain {
         } else if (ring != null) {
             writeGate(t, ring.lastChange);
             if (t.existingMarks() != null) {
-                t.existingMarks().take(false);
+                t.existingMarks().keep();
             }
             if (t.existingCompositions() != null) {
                 t.existingCompositions().keep();
