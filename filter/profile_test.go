@@ -40,7 +40,7 @@ func calling(size int) []byte {
 //
 // Invariant: A profile is applied to the names before R8, and only to methods with the same class, name and descriptor.
 func TestProfile(t *testing.T) {
-	by, err := r8.Parse("test", strings.NewReader("com.example.Feed -> a.a:\n    void load() -> a\n"))
+	by, err := r8.Parse("test", "com.example.Feed -> a.a:\n    void load() -> a\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -11,7 +10,7 @@ import (
 //
 // Invariant: Rules match renamed classes by their original names.
 func TestRenamedClasses(t *testing.T) {
-	by, err := r8.Parse("test", strings.NewReader(`com.example.Feed -> a.a:
+	by, err := r8.Parse("test", `com.example.Feed -> a.a:
     void load() -> a
     void com.example.util.Text.trim() -> b
     void access$000() -> c
@@ -19,7 +18,7 @@ com.example.BaseScreen -> a.s:
 com.example.Slow -> a.n:
 com.example.R -> a.r:
 dev.tracegen.runtime.Clock -> a.t:
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}

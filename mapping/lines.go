@@ -1,10 +1,8 @@
 package mapping
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -28,29 +26,23 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 
 // LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
-	f, err := userfile.OpenText(path)
+	text, err := userfile.ReadText(path, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read source lines: %w; give lines.tsv, which instrument --reports wrote for "+
 			"the app", err)
 	}
-	defer f.Close()
-	return ParseLines(path, io.LimitReader(f, maxSize))
+	return ParseLines(path, text)
 }
 
 // ParseLines reads a table that [Mapping.WriteLines] has written. name is the name of the file, for errors.
-func ParseLines(name string, r io.Reader) (*Lines, error) {
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), 1<<20)
+func ParseLines(name, text string) (*Lines, error) {
 	l := &Lines{byID: map[uint32]SourceLine{}}
 	n := 0
-	for in.Scan() {
+	for line := range strings.Lines(text) {
 		n++
-		if err := l.add(n, strings.TrimSuffix(in.Text(), "\r")); err != nil {
+		if err := l.add(n, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")); err != nil {
 			return nil, &FormatError{name, n, err}
 		}
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
 	if n < 2 {
 		return nil, &FormatError{name, 0,

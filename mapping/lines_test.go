@@ -30,7 +30,7 @@ func TestLinesReadBack(t *testing.T) {
 	if err := m.WriteLines(&text, list); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseLines("lines.txt", &text)
+	got, err := ParseLines("lines.txt", text.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestLinesRefused(t *testing.T) {
 		{head + "17\tA%.java\t1\n", "l.txt:3: "},
 		{head + "17\tA.java\t-1\n", "l.txt:3: "},
 	} {
-		_, err := ParseLines("l.txt", strings.NewReader(c.text))
+		_, err := ParseLines("l.txt", c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, new(*FormatError)) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
 		}

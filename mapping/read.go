@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,33 +37,11 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // Load reads the mapping file at path, which may be compressed with gzip. It fails with a [*FormatError] if the file is
 // not a complete and consistent mapping, and with an error that wraps fs.ErrNotExist if there is no file.
 func Load(path string) (*Mapping, error) {
-	f, err := userfile.Open(path)
+	text, err := userfile.ReadText(path, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %w; give the mapping file that an earlier run wrote", err)
 	}
-	defer f.Close()
-	return read(f, path)
-}
-
-// read reads the rest of f, which was opened as path, as a mapping.
-func read(f *os.File, path string) (*Mapping, error) {
-	// The mapping keeps views into the text. A []byte would have to be copied into a string.
-	var text strings.Builder
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
-		text.Grow(int(info.Size()))
-	}
-	plain, err := userfile.Text(f)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
-	}
-	n, err := io.Copy(&text, io.LimitReader(plain, maxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
-	}
-	if n > maxSize {
-		return nil, &FormatError{path, 0, errors.New("larger than 1 GiB: not a mapping; check the path")}
-	}
-	return Parse(path, text.String())
+	return Parse(path, text)
 }
 
 // Parse reads the text of a mapping file. name is the name of the file, for errors; [Load] describes these. The

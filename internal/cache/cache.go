@@ -169,22 +169,11 @@ func commitFile(f *os.File, path string, failure error) error {
 // Lookup returns the content of an entry. The error wraps ErrMissing, or is a *[DamagedError], or is from the file
 // system.
 func (c *Cache) Lookup(k Key) ([]byte, error) {
-	f, size, err := c.openEntry(k)
-	if err != nil {
+	var content bytes.Buffer
+	if err := c.LookupTo(&content, k); err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	content := make([]byte, size)
-	switch _, err := io.ReadFull(f, content); {
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, &DamagedError{f.Name(), cutOff}
-	case err != nil:
-		return nil, fmt.Errorf("cache: %w", err)
-	}
-	if err := f.check(ChecksumOf(content)); err != nil {
-		return nil, err
-	}
-	return content, nil
+	return content.Bytes(), nil
 }
 
 // LookupTo is [Cache.Lookup] for content that is written to w. Errors are those of Lookup, and those of w; after an
@@ -195,6 +184,9 @@ func (c *Cache) LookupTo(w io.Writer, k Key) error {
 		return err
 	}
 	defer f.Close()
+	if b, inMemory := w.(*bytes.Buffer); inMemory {
+		b.Grow(int(size))
+	}
 	sum := new(Summer)
 	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(f, size), make([]byte, min(size+1, bufferSize)))
 	switch {

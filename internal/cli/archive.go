@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -20,7 +20,7 @@ func OpenArchive(con *console.Console, location string) (*mappingstore.Archive, 
 
 // isArchive reports whether the value of an option names an archive.
 func isArchive(value string) bool {
-	return mappingstore.IsRemote(value) || mappingstore.IsArchive(value)
+	return objects.IsRemote(value) || mappingstore.IsArchive(value)
 }
 
 // IsAbsent reports whether an error says that an archive, or a release of it, does not exist.
@@ -63,9 +63,9 @@ func fetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 		case mappingstore.Mapping:
 			b.Mapping, err = mapping.Parse(name, string(content))
 		case mappingstore.R8:
-			b.R8, err = r8.Parse(name, bytes.NewReader(content))
+			b.R8, err = r8.Parse(name, string(content))
 		case mappingstore.Lines:
-			b.Lines, err = mapping.ParseLines(name, bytes.NewReader(content))
+			b.Lines, err = mapping.ParseLines(name, string(content))
 		}
 		if err != nil {
 			return nil, err

@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -97,15 +99,22 @@ func OpenText(path string) (*TextFile, error) {
 // Close closes the file.
 func (f *TextFile) Close() error { return f.file.Close() }
 
+// Stat returns what the system says of the file.
+func (f *TextFile) Stat() (fs.FileInfo, error) { return f.file.Stat() }
+
 // ReadText returns the text in the file at path, see [Text]. It fails if that has more than limit bytes.
-func ReadText(path string, limit int64) ([]byte, error) {
+func ReadText(path string, limit int64) (string, error) {
 	f, err := OpenText(path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer f.Close()
-	return ReadAll(f, path, limit)
+	data, err := ReadAll(f, path, limit)
+	return unsafe.String(unsafe.SliceData(data), len(data)), err // nothing else has the data
 }
 
 // ReadSettings is [ReadText] with the limit [MaxSettings].
-func ReadSettings(path string) ([]byte, error) { return ReadText(path, MaxSettings) }
+func ReadSettings(path string) ([]byte, error) {
+	text, err := ReadText(path, MaxSettings)
+	return []byte(text), err
+}

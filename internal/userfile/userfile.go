@@ -10,6 +10,7 @@
 package userfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -84,16 +85,20 @@ func Read(path string, limit int64) ([]byte, error) {
 
 // ReadAll returns what r reads, which stands for the file at path. It fails if that is more than limit bytes.
 func ReadAll(r io.Reader, path string, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit))
-	if err != nil {
-		return nil, Named(path, err)
+	var data bytes.Buffer
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			data.Grow(int(min(info.Size(), limit)) + bytes.MinRead)
+		}
 	}
-	if int64(len(data)) < limit {
-		return data, nil
+	if n, err := data.ReadFrom(io.LimitReader(r, limit)); err != nil {
+		return nil, Named(path, err)
+	} else if n < limit {
+		return data.Bytes(), nil
 	}
 	switch _, err := io.ReadFull(r, make([]byte, 1)); err {
 	case io.EOF:
-		return data, nil
+		return data.Bytes(), nil
 	case nil:
 		return nil, fmt.Errorf("%s: longer than %d MiB; check the path", path, limit>>20)
 	default:

@@ -2,6 +2,7 @@ package zipfile
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,35 @@ func IsSignature(name string) bool {
 		}
 	}
 	return false
+}
+
+// MainAttributes returns the attributes of the main section of a jar's manifest, by name in lower case. It is empty if
+// there is no manifest, or if it cannot be read.
+func (a *Archive) MainAttributes() map[string]string {
+	entries := a.Entries()
+	i := slices.IndexFunc(entries, func(e Entry) bool { return IsManifest(e.Name) })
+	if i < 0 {
+		return nil
+	}
+	manifest, err := new(Codec).Read(&entries[i], nil)
+	if err != nil {
+		return nil
+	}
+	return mainAttributes(string(manifest[:nextSection(manifest, 0)]))
+}
+
+// mainAttributes returns the attributes of a section. A line that begins with a blank continues the line before.
+func mainAttributes(section string) map[string]string {
+	attributes := map[string]string{}
+	section = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(section)
+	for line := range strings.SplitSeq(strings.ReplaceAll(section, "\n ", ""), "\n") {
+		if line == "" {
+			break
+		}
+		name, value, _ := strings.Cut(line, ":")
+		attributes[strings.ToLower(name)] = strings.TrimPrefix(value, " ")
+	}
+	return attributes
 }
 
 // StripDigests removes the digests that signing added to the per-entry sections of a manifest: those of changed

@@ -20,7 +20,7 @@ func FuzzRetrace(f *testing.F) {
 	f.Add("A -> a:\n 3:0:void f():7:0 -> b\n 1:2:int[] x.y.g(a,b[]) -> c\n", "")
 	f.Add("a->a:\n a a->a\n a a()->a\n# {'id':'com.android.tools.r8.mapping','version':'2.2'}\n", "")
 	f.Fuzz(func(t *testing.T, mapping, text string) {
-		m, err := Parse("m", strings.NewReader(mapping))
+		m, err := Parse("m", mapping)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "m:") {
 				t.Fatalf("error without file and line: %v", err)

@@ -3,7 +3,6 @@ package r8
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -11,7 +10,7 @@ import (
 //
 // Invariant: Every method of a renamed class gets one original name, which no other method gets.
 func TestIdentify(t *testing.T) {
-	m, err := Parse("test", strings.NewReader(`com.example.Foo -> a.b:
+	m, err := Parse("test", `com.example.Foo -> a.b:
     1:1:void one(int):10:10 -> a
     2:2:void two(int):20:20 -> b
     3:3:void com.example.Util.gone(int):30:30 -> b
@@ -19,7 +18,7 @@ func TestIdentify(t *testing.T) {
     void kept() -> kept
     void d(long) -> e
 com.example.Util -> a.c:
-`))
+`)
 	if err != nil {
 		t.Fatal(err)
 	}

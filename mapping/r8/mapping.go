@@ -85,12 +85,11 @@ func (l *line) synthesized() bool { return l.info != nil && (l.info.synthesized 
 
 // Load reads the mapping file at path, which may be compressed with gzip; for errors see [Parse].
 func Load(path string) (*Mapping, error) {
-	f, err := userfile.OpenText(path)
+	text, err := userfile.ReadText(path, maxSize)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read R8 mapping: %w; give the mapping.txt that R8 or ProGuard wrote", err)
 	}
-	defer f.Close()
-	return Parse(path, f)
+	return Parse(path, text)
 }
 
 // UnknownVersion returns the map version of the file if this package does not support it, else "". With an unknown

@@ -39,7 +39,7 @@ com.example.Foo$$ExternalSyntheticLambda0 -> a.d:
 
 func mustParse(t testing.TB, text string) *Mapping {
 	t.Helper()
-	m, err := Parse("mapping.txt", strings.NewReader(text))
+	m, err := Parse("mapping.txt", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestMalformed(t *testing.T) {
 		{"A -> a:\n 1:99999999999:void f() -> b\n",
 			`m:2: "1:99999999999:void f() -> b": a line number above 2147483647`},
 	} {
-		_, err := Parse("m", strings.NewReader(test.text))
+		_, err := Parse("m", test.text)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%q:\n got %v\nwant %s", test.text, err, test.want)
 		}

@@ -3,9 +3,7 @@ package r8
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 )
@@ -15,23 +13,9 @@ const maxSize = 1 << 30
 
 // Parse reads a mapping file. name is the name of the file, for errors. The mapping keeps the text in memory. An
 // error contains the file and, if it is about a line, the line's number, and says which text was expected.
-func Parse(name string, r io.Reader) (*Mapping, error) {
-	// The mapping keeps views into the text. A []byte would have to be copied into a string.
-	var text strings.Builder
-	if f, ok := r.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
-			text.Grow(int(info.Size()))
-		}
-	}
-	n, err := io.Copy(&text, io.LimitReader(r, maxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if n > maxSize {
-		return nil, fmt.Errorf("%s: larger than 1 GiB: not an R8 mapping; check the path", name)
-	}
+func Parse(name, text string) (*Mapping, error) {
 	p := &parser{sources: map[string]string{}, signatures: map[string]string{}}
-	if err := p.parse(text.String()); err != nil {
+	if err := p.parse(text); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", name, p.at, err)
 	}
 	m := newMapping(p.classes, p.sources)

@@ -1,7 +1,6 @@
 package classpath
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +42,7 @@ func (a *archive) index(codec *zipfile.Codec) {
 	isModule := strings.HasSuffix(a.Name(), ".jmod")
 	a.entries = map[string]*zipfile.Entry{}
 	releases := map[string]int{}
-	multiRelease := a.isMultiRelease(codec)
+	multiRelease := strings.EqualFold(strings.TrimSpace(a.MainAttributes()["multi-release"]), "true")
 	entries := a.Entries()
 	for i := range entries {
 		e := &entries[i]
@@ -80,27 +79,4 @@ func cutRelease(path string) (name string, release int) {
 		return path, 0
 	}
 	return name, release
-}
-
-// isMultiRelease reports whether the manifest of a jar has "Multi-Release: true" in its main section.
-func (a *archive) isMultiRelease(codec *zipfile.Codec) bool {
-	entries := a.Entries()
-	i := slices.IndexFunc(entries, func(e zipfile.Entry) bool { return zipfile.IsManifest(e.Name) })
-	if i < 0 {
-		return false
-	}
-	manifest, err := codec.Read(&entries[i], nil)
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(manifest)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name == "" {
-			return false // the main section ends
-		}
-		if strings.EqualFold(name, "Multi-Release") {
-			return strings.EqualFold(strings.TrimSpace(value), "true")
-		}
-	}
-	return false
 }

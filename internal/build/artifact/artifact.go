@@ -142,7 +142,7 @@ func (a *Artifact) addShares(_, data string) error {
 }
 
 func (a *Artifact) addMapping(name, data string) (err error) {
-	a.mapping, err = r8.Parse(name, strings.NewReader(data))
+	a.mapping, err = r8.Parse(name, data)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -45,99 +44,26 @@ func CompareArtifacts(plain, app *artifact.Artifact) (*Artifacts, error) {
 	return a, nil
 }
 
-// artifactGuard is a guard on artifacts; compares says that it needs both.
-type artifactGuard struct {
-	name     string
-	standard float64
-	compares bool
-	check    func(a *Artifacts, limit float64) Guard
-}
-
-// artifactGuards are in the order of their results.
-var artifactGuards = []artifactGuard{
-	{"dex", 10, true, func(a *Artifacts, limit float64) Guard {
-		return checkMore("the dex files", "bytes", a.Plain.DexBytes, a.App.DexBytes, limit)
-	}},
-	{"references", 1, true, func(a *Artifacts, limit float64) Guard {
-		return checkMore("the dex files", "method references", int64(a.Plain.References), int64(a.App.References), limit)
-	}},
-	{"shares", playShare, false, checkShares},
-	{"profile-size", playProfile, false, checkProfileSize},
-	{"profile-methods", 0, true, checkProfileMethods},
-}
-
-// ArtifactGuardNames returns the names of all guards on artifacts.
-func ArtifactGuardNames() []string {
-	names := make([]string, len(artifactGuards))
-	for i, g := range artifactGuards {
-		names[i] = g.name
+func (*Artifacts) guards() []guard[*Artifacts] {
+	return []guard[*Artifacts]{
+		{"dex", 10, true, func(a *Artifacts, limit guardLimit) Guard {
+			return checkMore("the dex files", "bytes", a.Plain.DexBytes, a.App.DexBytes, limit)
+		}},
+		{"references", 1, true, func(a *Artifacts, limit guardLimit) Guard {
+			return checkMore("the dex files", "method references", int64(a.Plain.References), int64(a.App.References),
+				limit)
+		}},
+		{"shares", playShare, false, checkShares},
+		{"profile-size", playProfile, false, checkProfileSize},
+		{"profile-methods", 0, true, checkProfileMethods},
 	}
-	return names
-}
-
-// ArtifactGuards are the guards that are checked, with their limits.
-type ArtifactGuards struct{ limits map[string]float64 }
-
-// Add adds the guard NAME with its default limit, or NAME=LIMIT.
-func (g *ArtifactGuards) Add(text string) error {
-	name, limit, given := strings.Cut(text, "=")
-	for _, one := range artifactGuards {
-		if one.name != name {
-			continue
-		}
-		number := one.standard
-		if given {
-			var err error
-			if number, err = strconv.ParseFloat(limit, 64); err != nil || !(number >= 0) || math.IsInf(number, 0) {
-				return fmt.Errorf("%s: the limit must be a number of at least 0", text)
-			}
-		}
-		if g.limits == nil {
-			g.limits = map[string]float64{}
-		}
-		g.limits[name] = number
-		return nil
-	}
-	return fmt.Errorf("must be one of %s, or one of them with =LIMIT", strings.Join(ArtifactGuardNames(), ", "))
-}
-
-// String returns the guards with their limits.
-func (g *ArtifactGuards) String() string {
-	var texts []string
-	for _, one := range artifactGuards {
-		if limit, has := g.limits[one.name]; has {
-			texts = append(texts, one.name+"="+strconv.FormatFloat(limit, 'f', -1, 64))
-		}
-	}
-	return strings.Join(texts, ",")
-}
-
-// Comparing returns the name of a guard that needs an artifact without tracegen, or "".
-func (g *ArtifactGuards) Comparing() string {
-	for _, one := range artifactGuards {
-		if _, has := g.limits[one.name]; has && one.compares {
-			return one.name
-		}
-	}
-	return ""
-}
-
-// Check returns the results of the guards.
-func (g *ArtifactGuards) Check(a *Artifacts) (list []Guard) {
-	for _, one := range artifactGuards {
-		if limit, has := g.limits[one.name]; has {
-			result := one.check(a, limit)
-			result.Name, result.Limit = one.name, limit
-			list = append(list, result)
-		}
-	}
-	return list
 }
 
 // checkMore fails if there is more by more than a percentage.
-func checkMore(what, unit string, before, after int64, limit float64) Guard {
+func checkMore(what, unit string, before, after int64, limit guardLimit) Guard {
 	growth := percentMore(before, after)
-	return Guard{Expected: fmt.Sprintf("at most %v %%", limit), Unit: "percent", Value: growth, Failed: growth > limit,
+	return Guard{Expected: fmt.Sprintf("at most %v %%", limit.number), Unit: "percent", Value: growth,
+		Failed: growth > limit.number,
 		Actual: fmt.Sprintf("%s grow from %d to %d %s, by %.2f %%", what, before, after, unit, growth)}
 }
 
@@ -149,8 +75,9 @@ func percentMore(before, after int64) float64 {
 }
 
 // checkShares fails if a share is smaller than the limit, or not known, in an app that is big enough for Play to ask.
-func checkShares(a *Artifacts, limit float64) Guard {
-	g := Guard{Expected: fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit, playDex), Unit: "percent"}
+func checkShares(a *Artifacts, limit guardLimit) Guard {
+	g := Guard{Unit: "percent",
+		Expected: fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit.number, playDex)}
 	big := a.App.DexBytes >= playDex
 	s := a.App.Shares
 	if s == nil {
@@ -159,34 +86,34 @@ func checkShares(a *Artifacts, limit float64) Guard {
 		return g
 	}
 	least := min(s.Optimized, s.Shrunk, s.Obfuscated)
-	g.Value, g.Failed = least, big && !(least >= limit)
+	g.Value, g.Failed = least, big && !(least >= limit.number)
 	g.Actual = fmt.Sprintf("%d bytes of dex files; R8 may optimize %.2f %%, shrink %.2f %% and obfuscate %.2f %% of the"+
 		" code", a.App.DexBytes, s.Optimized, s.Shrunk, s.Obfuscated)
 	return g
 }
 
 // checkProfileSize fails if the profile is as big as the limit.
-func checkProfileSize(a *Artifacts, limit float64) Guard {
-	g := Guard{Expected: fmt.Sprintf("less than %.0f bytes", limit), Actual: "there is no baseline profile",
+func checkProfileSize(a *Artifacts, limit guardLimit) Guard {
+	g := Guard{Expected: fmt.Sprintf("less than %.0f bytes", limit.number), Actual: "there is no baseline profile",
 		Unit: "bytes", Value: 0}
 	if p := a.App.Profile; p != nil {
 		g.Actual, g.Value = fmt.Sprintf("the baseline profile has %d bytes", p.Bytes), p.Bytes
-		g.Failed = float64(p.Bytes) >= limit
+		g.Failed = float64(p.Bytes) >= limit.number
 	}
 	return g
 }
 
 // checkProfileMethods fails if more methods than the limit are in the app, but no longer in its profile, and if that
 // is not known.
-func checkProfileMethods(a *Artifacts, limit float64) Guard {
-	g := Guard{Expected: fmt.Sprintf("at most %v methods", limit), Unit: "methods", Value: 0,
+func checkProfileMethods(a *Artifacts, limit guardLimit) Guard {
+	g := Guard{Expected: fmt.Sprintf("at most %v methods", limit.number), Unit: "methods", Value: 0,
 		Actual: "there is no baseline profile without tracegen"}
 	switch {
 	case a.unknown != nil:
 		g.Actual, g.Value, g.Failed = a.unknown.Error(), nil, true
 	case a.loss != nil:
 		lost := len(a.loss.Unnamed)
-		g.Value, g.Failed = lost, float64(lost) > limit
+		g.Value, g.Failed = lost, float64(lost) > limit.number
 		g.Actual = fmt.Sprintf("methods that the baseline profile names no longer: %d", lost)
 	}
 	return g

@@ -44,8 +44,8 @@ func TestArtifactGuards(t *testing.T) {
 		{"profile-methods", artifact.Artifact{}, func(a *Artifacts) { a.loss = &artifact.Loss{Gone: 5} }, false, "longer: 0"},
 		{"profile-methods", artifact.Artifact{}, func(a *Artifacts) { a.unknown = artifact.ErrNoNames }, true, "not known"},
 	} {
-		var guards ArtifactGuards
-		if err := guards.Add(c.guard); err != nil {
+		var guards Guards[*Artifacts]
+		if _, err := guards.Add(c.guard); err != nil {
 			t.Fatal(err)
 		}
 		a, err := CompareArtifacts(&plain, &c.app)

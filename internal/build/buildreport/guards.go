@@ -14,15 +14,17 @@ import (
 // Guard is the result of one guard.
 type Guard struct {
 	// Name is the guard's name for --guard.
-	Name string
+	Name string `json:"guard"`
 	// Expected is the limit, Actual the value of the run, both for people.
-	Expected, Actual string
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
 	// Failed is true if the value exceeds the limit.
-	Failed bool
+	Failed bool `json:"failed"`
 	// Limit and Value are the limit and the value of the run for programs: numbers in Unit, or digests.
-	Limit, Value any
-	// Unit is percent, ratio, classes, "classes and methods", or digest.
-	Unit string
+	Limit any `json:"limit"`
+	Value any `json:"value"`
+	// Unit is percent, ratio, classes, "classes and methods", or digest; of artifacts also "bytes" and "methods".
+	Unit string `json:"unit"`
 }
 
 // String returns the result in one line.
@@ -30,8 +32,11 @@ func (g Guard) String() string {
 	return fmt.Sprintf("%s: %s; expected: %s", g.Name, g.Actual, g.Expected)
 }
 
-// Guards are the guards that a run checks, with their limits.
-type Guards struct{ limits map[string]guardLimit }
+// Guards are those guards on a [Run] or on [Artifacts] that are checked, with their limits.
+type Guards[T Guarded[T]] struct{ limits map[string]guardLimit }
+
+// Guarded is what guards are on: it has a table of them, in the order of the report.
+type Guarded[T any] interface{ guards() []guard[T] }
 
 // guardLimit is the limit of a guard: a number, or a digest; "" is that of the base mapping.
 type guardLimit struct {
@@ -39,47 +44,54 @@ type guardLimit struct {
 	digest string
 }
 
-// guard is one guard: its name, its default limit, and the check, which returns all but the name.
-type guard struct {
+// guard is one guard: its name, its default limit, and the check, which returns all but the name, and a limit that is a
+// number. compares says that it needs the base mapping, or the artifact without tracegen.
+type guard[T any] struct {
 	name     string
 	standard float64 // or noLimit
-	check    func(run *Run, limit guardLimit) Guard
+	compares bool
+	check    func(of T, limit guardLimit) Guard
 }
 
 // noLimit is the default limit of a guard whose limit is no number.
 const noLimit = -1
 
-// digestGuard is the name of the guard whose limit is a digest.
+// digestGuard is the name of the guard whose limit is a digest. It compares only without one.
 const digestGuard = "digest"
 
-// allGuards are in the order of the report.
-var allGuards = []guard{
-	{"introduced", noLimit, checkIntroduced},
-	{"unverifiable", noLimit, checkUnverifiable},
-	{"growth", 25, checkGrowth},
-	{"ratio", 0.9, checkRatio},
-	{"base", leastBaseShare, checkBase},
-	{digestGuard, noLimit, checkDigest},
+func (*Run) guards() []guard[*Run] {
+	return []guard[*Run]{
+		{"introduced", noLimit, false, checkIntroduced},
+		{"unverifiable", noLimit, false, checkUnverifiable},
+		{"growth", 25, false, checkGrowth},
+		{"ratio", 0.9, true, checkRatio},
+		{"base", leastBaseShare, true, checkBase},
+		{digestGuard, noLimit, true, checkDigest},
+	}
 }
 
-// GuardNames returns the names of all guards.
-func GuardNames() []string {
-	names := make([]string, len(allGuards))
-	for i, g := range allGuards {
-		names[i] = g.name
+func (g *Guards[T]) all() []guard[T] {
+	var of T
+	return of.guards()
+}
+
+// Names returns the names of all guards.
+func (g *Guards[T]) Names() (names []string) {
+	for _, one := range g.all() {
+		names = append(names, one.name)
 	}
 	return names
 }
 
 // Add adds the guard NAME with its default limit, unless it has a limit already, or NAME=LIMIT. It returns the name.
 // The limit true stands for none, and with false, the guard is not added.
-func (g *Guards) Add(text string) (name string, err error) {
+func (g *Guards[T]) Add(text string) (name string, err error) {
 	name, limit, _ := strings.Cut(text, "=")
-	i := slices.Index(GuardNames(), name)
+	i := slices.Index(g.Names(), name)
 	if i < 0 {
-		return "", fmt.Errorf("must be one of %s, or one of them with =LIMIT", strings.Join(GuardNames(), ", "))
+		return "", fmt.Errorf("must be one of %s, or one of them with =LIMIT", strings.Join(g.Names(), ", "))
 	}
-	l := guardLimit{number: allGuards[i].standard}
+	l := guardLimit{number: g.all()[i].standard}
 	switch number, err := strconv.ParseFloat(limit, 64); {
 	case limit == "false":
 		return name, nil
@@ -106,26 +118,34 @@ func (g *Guards) Add(text string) (name string, err error) {
 }
 
 // Has reports whether the guard is checked.
-func (g *Guards) Has(name string) bool {
+func (g *Guards[T]) Has(name string) bool {
 	_, has := g.limits[name]
 	return has
 }
 
-// NeedsBase reports whether the guard is checked and compares with the base mapping.
-func (g *Guards) NeedsBase(name string) bool {
-	l, has := g.limits[name]
-	return has && (name == "ratio" || name == "base" || name == digestGuard && l.digest == "")
+// Comparing returns the name of a guard that is checked and compares with the base mapping, or with an artifact without
+// tracegen; "" if there is none.
+func (g *Guards[T]) Comparing() string {
+	for _, one := range g.all() {
+		if l, has := g.limits[one.name]; has && one.compares && l.digest == "" {
+			return one.name
+		}
+	}
+	return ""
 }
 
 // Remove removes a guard.
-func (g *Guards) Remove(name string) { delete(g.limits, name) }
+func (g *Guards[T]) Remove(name string) { delete(g.limits, name) }
 
 // Check returns the results of the guards.
-func (g *Guards) Check(run *Run) (list []Guard) {
-	for _, one := range allGuards {
+func (g *Guards[T]) Check(of T) (list []Guard) {
+	for _, one := range g.all() {
 		if limit, has := g.limits[one.name]; has {
-			result := one.check(run, limit)
+			result := one.check(of, limit)
 			result.Name = one.name
+			if one.standard != noLimit {
+				result.Limit = limit.number
+			}
 			list = append(list, result)
 		}
 	}
@@ -133,9 +153,9 @@ func (g *Guards) Check(run *Run) (list []Guard) {
 }
 
 // String returns the guards with their limits.
-func (g *Guards) String() string {
+func (g *Guards[T]) String() string {
 	var texts []string
-	for _, one := range allGuards {
+	for _, one := range g.all() {
 		switch limit, has := g.limits[one.name]; {
 		case !has:
 		case limit.digest != "":
@@ -143,7 +163,7 @@ func (g *Guards) String() string {
 		case limit.number == noLimit:
 			texts = append(texts, one.name)
 		default:
-			texts = append(texts, one.name+"="+strconv.FormatFloat(limit.number, 'g', -1, 64))
+			texts = append(texts, one.name+"="+strconv.FormatFloat(limit.number, 'f', -1, 64))
 		}
 	}
 	return strings.Join(texts, ",")
@@ -174,7 +194,7 @@ func checkGrowth(r *Run, limit guardLimit) Guard {
 	return Guard{Expected: fmt.Sprintf("at most %v %%", limit.number),
 		Actual: fmt.Sprintf("the classes grow from %d to %d bytes, by %.2f %%%s", t.ClassBytes, t.OutputBytes, growth,
 			r.most(func(p packageCount) int64 { return p.AddedBytes })),
-		Failed: growth > limit.number, Limit: limit.number, Value: growth, Unit: "percent"}
+		Failed: growth > limit.number, Value: growth, Unit: "percent"}
 }
 
 // growth returns by how many percent the class files grow.
@@ -189,7 +209,7 @@ func (in *Input) growth() float64 {
 // Without a base mapping, or with an empty one, it does not fail.
 func checkRatio(r *Run, limit guardLimit) Guard {
 	g := Guard{Expected: fmt.Sprintf("at least %v of the methods of the base mapping", limit.number),
-		Actual: "there is no base mapping", Limit: limit.number, Unit: "ratio"}
+		Actual: "there is no base mapping", Unit: "ratio"}
 	if r.Base == nil || r.Base.Len() == 0 {
 		return g
 	}
@@ -229,7 +249,7 @@ func (r *Run) baseShare() (kept int, share float64) {
 func checkBase(r *Run, limit guardLimit) Guard {
 	kept, share := r.baseShare()
 	g := Guard{Expected: fmt.Sprintf("at least %v of the methods of the base mapping", limit.number),
-		Actual: "there is no base mapping", Limit: limit.number, Value: share, Unit: "ratio",
+		Actual: "there is no base mapping", Value: share, Unit: "ratio",
 		Failed: share < limit.number}
 	if r.Base != nil {
 		g.Actual = fmt.Sprintf("%d of the %d methods of %s are traced: %.3f", kept, r.Base.Len(), r.BaseFile, share)

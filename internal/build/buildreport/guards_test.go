@@ -12,7 +12,7 @@ func TestGuards(t *testing.T) {
 	r := sampleRun(t) // 1500 -> 1620 bytes, 8 %; 3 methods, of a base with 1
 	check := func(run *Run, name string) Guard {
 		t.Helper()
-		var guards Guards
+		var guards Guards[*Run]
 		if _, err := guards.Add(name); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestGuardLimits(t *testing.T) {
 		{add: []string{"ratio=NaN"}, bad: true},
 		{add: []string{"ratio=Inf"}, bad: true},
 	} {
-		var g Guards
+		var g Guards[*Run]
 		var failed error
 		for _, text := range row.add {
 			if _, err := g.Add(text); err != nil {

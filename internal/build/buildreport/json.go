@@ -22,22 +22,16 @@ type document struct {
 	Totals   counts            `json:"totals"`
 	Scope    *scopePart        `json:"scope,omitempty"` // nil if no class is of a library
 	Verified verifiedPart      `json:"verification"`
-	Guards   []guardPart       `json:"guards"`
+	Guards   []Guard           `json:"guards"`
 	Packages []packagePart     `json:"packages"`
 	Focus    []focusPart       `json:"focus"`
-	LeftOut  []leftOutPart     `json:"leftOut"`
+	LeftOut  []LeftOut         `json:"leftOut"`
 	Warnings []string          `json:"warnings"`
 }
 
 type scopePart struct {
 	Own       Methods `json:"own"`
 	Libraries Methods `json:"libraries"`
-}
-
-type leftOutPart struct {
-	Input string `json:"input"`
-	Entry string `json:"entry"`
-	First string `json:"first"`
 }
 
 type mappingPart struct {
@@ -81,16 +75,6 @@ type verifiedPart struct {
 	Unchecked   int `json:"unchecked"`
 }
 
-type guardPart struct {
-	Guard    string `json:"guard"`
-	Expected string `json:"expected"`
-	Actual   string `json:"actual"`
-	Failed   bool   `json:"failed"`
-	Limit    any    `json:"limit"`
-	Value    any    `json:"value"`
-	Unit     string `json:"unit"`
-}
-
 type focusPart struct {
 	Class  string              `json:"class"`
 	Action mapping.FocusAction `json:"action"`
@@ -126,16 +110,16 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Schema: schema, Version: r.Version, Options: r.Options, Rules: printableAll(r.Rules),
 		Mapping: mappingPart{
 			File: r.MappingFile, Base: r.BaseFile, Digest: r.Mapping.Digest(),
-			Methods: r.Mapping.Len(), Retired: r.retired(), Freed: r.freed(), Headroom: r.Mapping.Headroom(),
+			Methods: r.Mapping.Len(), Retired: retired(r.Mapping), Freed: r.freed(), Headroom: r.Mapping.Headroom(),
 		},
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Runtime:  r.Runtime,
 		Totals:   r.countsOf(r.total(), r.totalReasons()),
 		Verified: verifiedPart{r.Introduced, r.PreExisting, r.Unchecked},
-		Guards:   []guardPart{}, // written as an empty list, not as null
+		Guards:   []Guard{}, // written as an empty list, not as null
 		Packages: r.packageParts(),
 		Focus:    []focusPart{},
-		LeftOut:  []leftOutPart{},
+		LeftOut:  []LeftOut{},
 		Warnings: printableAll(r.Warnings),
 	}
 	if r.Libraries.WithCode > 0 {
@@ -146,14 +130,15 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, console.Printable(g.Actual), g.Failed, g.Limit, g.Value,
-			g.Unit})
+		g.Actual = console.Printable(g.Actual)
+		d.Guards = append(d.Guards, g)
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
 	}
 	for _, e := range r.LeftOut {
-		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, console.Printable(e.Entry), e.First})
+		e.Entry = console.Printable(e.Entry)
+		d.LeftOut = append(d.LeftOut, e)
 	}
 	return encode(w, d)
 }

@@ -15,6 +15,7 @@ type MappingDifference struct {
 	*mapping.Comparison
 }
 
+// retired returns the number of retired IDs.
 func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - m.Len() }
 
 // shrunk reports whether a build that lost so many of its methods may have had shrunk inputs, or those of another

@@ -99,9 +99,9 @@ type Skipped struct {
 
 // LeftOut is an entry that is not written, because an earlier input of the merged output has an entry of that name.
 type LeftOut struct {
-	Input string // the path of the input with the entry
-	Entry string // the name of the entry in the merged archive
-	First string // the path of the input whose entry is written
+	Input string `json:"input"` // the path of the input with the entry
+	Entry string `json:"entry"` // the name of the entry in the merged archive
+	First string `json:"first"` // the path of the input whose entry is written
 }
 
 // classOf returns the internal name of the class; for a class that could not be read, the name of its entry.
@@ -153,9 +153,6 @@ func (r *Run) reasons() []map[filter.Reason]int {
 	}
 	return counts
 }
-
-// retired returns the number of retired IDs.
-func (r *Run) retired() int { return mapping.Capacity - r.Mapping.Headroom() - r.Mapping.Len() }
 
 // freed returns the number of IDs that pruning freed.
 func (r *Run) freed() int {

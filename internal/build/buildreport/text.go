@@ -141,7 +141,7 @@ func (r *Run) Notice() string {
 // retiredIDs returns the numbers of retired and freed IDs that are not 0.
 func (r *Run) retiredIDs() string {
 	text := ""
-	if n := r.retired(); n > 0 {
+	if n := retired(r.Mapping); n > 0 {
 		text = fmt.Sprintf(", %d retired", n)
 	}
 	if n := r.freed(); n > 0 {

@@ -182,110 +182,62 @@ func encode(w io.Writer, document any) error {
 	return e.Encode(document)
 }
 
-// The parts of SARIF 2.1.0 that are written. The numbers are the sections of the standard.
-type (
-	sarifLog struct { // 3.13
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct { // 3.14
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
-	}
-	sarifTool struct { // 3.18
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct { // 3.19
-		Name    string      `json:"name"`
-		Version string      `json:"version"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct { // 3.49
-		ID               string    `json:"id"`
-		ShortDescription sarifText `json:"shortDescription"`
-	}
-	sarifText struct { // 3.11, 3.12
-		Text string `json:"text"`
-	}
-	sarifResult struct { // 3.27
-		RuleID        string          `json:"ruleId"`
-		RuleIndex     int             `json:"ruleIndex"`
-		Level         string          `json:"level"`
-		Message       sarifText       `json:"message"`
-		BaselineState string          `json:"baselineState,omitempty"`
-		Locations     []sarifLocation `json:"locations"`
-		Properties    sarifProperties `json:"properties"`
-	}
-	sarifLocation struct { // 3.28
-		PhysicalLocation sarifPhysical  `json:"physicalLocation"`
-		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
-	}
-	sarifPhysical struct { // 3.29
-		ArtifactLocation sarifArtifact `json:"artifactLocation"`
-	}
-	sarifArtifact struct { // 3.4
-		URI string `json:"uri"`
-	}
-	sarifLogical struct { // 3.33
-		FullyQualifiedName string `json:"fullyQualifiedName"`
-		Kind               string `json:"kind"`
-	}
-	sarifProperties struct { // 3.8; values without a property of SARIF
-		Entry  string `json:"entry,omitempty"`
-		Offset *int   `json:"offset,omitempty"`
-		Frame  string `json:"frame,omitempty"`
-	}
-)
+// object is an object of SARIF 2.1.0. The numbers behind objects are the sections of the standard.
+type object map[string]any
+
+// sarifProperties are values without a property of SARIF (3.8).
+type sarifProperties struct {
+	Entry  string `json:"entry,omitempty"`
+	Offset *int   `json:"offset,omitempty"`
+	Frame  string `json:"frame,omitempty"`
+}
 
 // WriteSARIF writes the findings in the Static Analysis Results Interchange Format, version 2.1.0. The location of a
 // finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
 // entry.
 func (v *Verification) WriteSARIF(w io.Writer) error {
-	results := make([]sarifResult, len(v.Findings)) // an empty list, not null: nothing would have been checked
-	for i, f := range v.Findings {
-		logical := sarifLogical{mapping.Text(f.Class), "type"}
+	var ids []string
+	for _, f := range v.Findings {
+		ids = append(ids, f.Rule)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rules, results := []object{}, []object{} // empty lists, not null: nothing would have been checked
+	for _, id := range ids {
+		rules = append(rules, object{"id": id, "shortDescription": object{"text": ruleText(id)}}) // 3.49
+	}
+	for _, f := range v.Findings {
+		name, kind := mapping.Text(f.Class), "type"
 		if f.Method != "" {
-			logical = sarifLogical{mapping.Text(f.Class) + "." + mapping.Text(f.Method) + mapping.Text(f.Descriptor),
-				"function"}
+			name, kind = name+"."+mapping.Text(f.Method)+mapping.Text(f.Descriptor), "function"
 		}
-		state := map[string]string{"pre-existing": "unchanged", "introduced": "new"}[v.state(f)]
 		message := f.String()
 		if f.Entry != "" {
 			message = f.Entry + ": " + message
 		}
-		results[i] = sarifResult{
-			RuleID: f.Rule, Level: levelError, BaselineState: state,
-			Message: sarifText{console.Printable(message)},
-			Locations: []sarifLocation{{
-				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
-				LogicalLocations: []sarifLogical{logical},
+		index, _ := slices.BinarySearch(ids, f.Rule)
+		result := object{ // 3.27
+			"ruleId": f.Rule, "ruleIndex": index, "level": levelError,
+			"message": object{"text": console.Printable(message)},
+			"locations": []object{{ // 3.28
+				"physicalLocation": object{"artifactLocation": object{"uri": fileURI(f.Path)}},
+				"logicalLocations": []object{{"fullyQualifiedName": name, "kind": kind}},
 			}},
-			Properties: sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
+			"properties": sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
 		}
+		switch {
+		case f.PreExisting:
+			result["baselineState"] = "unchanged"
+		case v.Baseline:
+			result["baselineState"] = "new"
+		}
+		results = append(results, result)
 	}
-	return writeSARIF(w, v.Version, results)
-}
-
-// writeSARIF writes a document with the results. It sets their rule indices.
-func writeSARIF(w io.Writer, version string, results []sarifResult) error {
-	driver := sarifDriver{Name: "tracegen", Version: version, Rules: []sarifRule{}}
-	var ids []string
-	for _, r := range results {
-		ids = append(ids, r.RuleID)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	for _, id := range ids {
-		driver.Rules = append(driver.Rules, sarifRule{id, sarifText{ruleText(id)}})
-	}
-	for i := range results {
-		results[i].RuleIndex, _ = slices.BinarySearch(ids, results[i].RuleID)
-	}
-	return encode(w, sarifLog{
-		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
-		Version: "2.1.0",
-		Runs:    []sarifRun{{sarifTool{driver}, results}},
+	driver := object{"name": "tracegen", "version": v.Version, "rules": rules} // 3.19
+	return encode(w, object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+		"version": "2.1.0",
+		"runs":    []object{{"tool": object{"driver": driver}, "results": results}}, // 3.14
 	})
 }
 

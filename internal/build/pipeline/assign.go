@@ -32,19 +32,12 @@ func Assign(ctx context.Context, c Config, parts []*Part, to Slices) (*Result, e
 		return nil, err
 	}
 	a := adopt(parts)
-	options, original := renamed(inject.Options{RuntimeClass: c.Inject.RuntimeClass}, c.R8)
-	path := ClassPath{Paths: c.ClassPath.Paths}
-	opened := path.Lazy()
+	options, original := renamed(c.Inject, c.R8)
+	opened := ClassPath{Paths: c.ClassPath.Paths}.Lazy()
 	defer opened.Close()
 	rules := filterOf(c.Filter, original, c.R8)
 	callsOf := func(class int) (inject.Calls, error) { return a.facts[class].CallsOf(), nil }
-	draft, err := plan.New(a.facts, callsOf, plan.Options{
-		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Inject: c.Inject,
-		CoroutinesIfAny: c.CoroutinesIfAny, RuntimeExternal: c.RuntimeExternal,
-		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
-		ClassPath: supertypesOf(path, opened),
-	})
+	draft, err := plan.New(a.facts, callsOf, c.planOptions(a.names, rules, options, original, opened))
 	if err != nil {
 		return nil, err
 	}

@@ -53,18 +53,14 @@ func LoadPart(path string) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scan file: %w", err)
 	}
-	p, err := readPart(s, path)
-	if err != nil {
-		return nil, fmt.Errorf("scan file: %s: %w", path, err)
-	}
-	return p, nil
+	return readPart(s, path)
 }
 
 func readPart(s *wire.Sealed, path string) (*Part, error) {
 	p := &Part{path: path, name: strings.TrimSuffix(filepath.Base(path), ScanExtension), origin: s.Origin}
 	inputs, ok := plan.UnpackFacts(s.Content, true, func(i int, name string) (int, string) { return i, p.inputName(name) })
 	if !ok {
-		return nil, wire.ErrDamaged
+		return nil, fmt.Errorf("scan file: %s: %w", path, wire.ErrDamaged)
 	}
 	p.inputs = inputs
 	return p, nil
@@ -105,17 +101,13 @@ func LoadSlice(path string) (*Slice, error) {
 	if err != nil {
 		return nil, fmt.Errorf("slice: %w", err)
 	}
-	slice, err := readSlice(s, path)
-	if err != nil {
-		return nil, fmt.Errorf("slice: %s: %w", path, err)
-	}
-	return slice, nil
+	return readSlice(s, path)
 }
 
 func readSlice(s *wire.Sealed, path string) (*Slice, error) {
 	tasks, ok := plan.UnpackSlice(s.Content)
 	if !ok {
-		return nil, wire.ErrDamaged
+		return nil, fmt.Errorf("slice: %s: %w", path, wire.ErrDamaged)
 	}
 	tasks.Path = path
 	return &Slice{s.Origin, tasks}, nil

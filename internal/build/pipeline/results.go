@@ -135,18 +135,25 @@ func (r *results) note(err error) {
 // why. The error is the context's.
 func (r *results) contentsOf(ctx context.Context, paths []string) ([]cache.Key, error) {
 	contents := make([]cache.Key, len(paths))
+	r.each(len(paths), func(i int) {
+		if ctx.Err() == nil {
+			contents[i] = r.contentOf(paths[i])
+		}
+	})
+	return contents, ctx.Err()
+}
+
+// each calls work with each number below n, by as many goroutines as there are workers.
+func (r *results) each(n int, work func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(r.run.workers)
-	for i, path := range paths {
+	for i := range n {
 		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			contents[i] = r.contentOf(path)
+			work(i)
 			return nil
 		})
 	}
-	return contents, group.Wait()
+	_ = group.Wait() // none of them fails
 }
 
 // contentOf returns the hash of a file, or of a directory with the names and permissions of what is in it. It does not
@@ -232,22 +239,16 @@ func (r *results) facts() []plan.InputFacts {
 	if r.Incremental == nil || !r.run.scans {
 		return facts
 	}
-	var group errgroup.Group
-	group.SetLimit(r.run.workers)
-	for i, content := range r.contents {
-		if content == (cache.Key{}) {
-			continue
+	r.each(len(r.contents), func(i int) {
+		if r.contents[i] == (cache.Key{}) {
+			return
 		}
-		group.Go(func() error {
-			data := r.lookup(r.factsKey(content))
-			path := func(int, string) (int, string) { return i, r.run.inputs[i] }
-			if inputs, ok := plan.UnpackFacts(data, false, path); ok && len(inputs) == 1 {
-				facts[i], r.recalled[i] = inputs[0], true
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // none of them fails
+		data := r.lookup(r.factsKey(r.contents[i]))
+		path := func(int, string) (int, string) { return i, r.run.inputs[i] }
+		if inputs, ok := plan.UnpackFacts(data, false, path); ok && len(inputs) == 1 {
+			facts[i], r.recalled[i] = inputs[0], true
+		}
+	})
 	return facts
 }
 
@@ -258,20 +259,13 @@ func (r *results) storeFacts(set *input.Set) {
 	if facts == nil || !r.run.scans || !r.tryStoring() {
 		return
 	}
-	var group errgroup.Group
-	group.SetLimit(r.run.workers)
-	for i, known := range r.recalled {
-		if known || r.contents[i] == (cache.Key{}) {
-			continue
-		}
-		group.Go(func() error {
+	r.each(len(r.recalled), func(i int) {
+		if !r.recalled[i] && r.contents[i] != (cache.Key{}) {
 			first, end := set.ClassesOf(i)
 			r.store(r.factsKey(r.contents[i]), plan.PackFacts([]plan.InputFacts{{Containers: set.Inputs[i].Containers,
 				Classes: facts[first:end]}}, false))
-			return nil
-		})
-	}
-	_ = group.Wait() // none of them fails
+		}
+	})
 }
 
 // addBuiltIn notes that the program adds an input of its own behind all others.

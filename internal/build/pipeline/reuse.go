@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/cache"
@@ -43,26 +41,21 @@ func (r *results) reuse(outputs []*writtenOutput, set *input.Set, stage *output.
 	if !r.stores() {
 		return
 	}
-	var group errgroup.Group
-	group.SetLimit(r.run.workers)
-	for _, o := range outputs {
+	r.each(len(outputs), func(i int) { // what fails is written anew
+		o := outputs[i]
 		if !r.reusable(o) {
-			continue
+			return
 		}
-		group.Go(func() error {
-			var classes []int
-			for _, i := range o.Inputs {
-				classes = append(classes, len(set.Inputs[i].Classes))
-			}
-			record := readRecord(r.lookup(o.key), classes)
-			// An output with failures is never seen: there is another round.
-			if record != nil && (record.Failed() || r.place(o, record, stage)) {
-				o.record = record
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // what fails is written anew
+		var classes []int
+		for _, i := range o.Inputs {
+			classes = append(classes, len(set.Inputs[i].Classes))
+		}
+		record := readRecord(r.lookup(o.key), classes)
+		// An output with failures is never seen: there is another round.
+		if record != nil && (record.Failed() || r.place(o, record, stage)) {
+			o.record = record
+		}
+	})
 }
 
 // place stages a known output, or leaves it alone. It returns false if the output has to be written.

@@ -22,6 +22,42 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
 	}
+	stage := &output.Stage{DryRun: c.DryRun}
+	defer stage.Abort()
+	done, err := carryOut(ctx, &c, stage)
+	if err != nil {
+		return nil, err
+	}
+	defer done.set.Close()
+	planned := done.planned
+	if builtIn := done.builtIn; builtIn != nil {
+		done.totals.builtIn = len(inputs)
+		_, outputs = pathsOf(c.Inputs, c.Merge)
+		if err := output.CheckPaths(outputs, inputs); err != nil {
+			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
+		}
+	}
+	result := resultOf(planned.Draft, c.Inputs, c.Merge, &done.totals)
+	result.Mapping = planned.Mapping
+	if c.Lines {
+		result.Lines = linesOf(planned)
+	}
+	result.Warnings = slices.Concat(done.work.warnings, planned.Warnings, planned.NearlyFull, done.rounds.warnings(),
+		planned.ModuleWarnings(), messageWarnings(c.Messages, planned.Mapping))
+	return finish(ctx, done.rounds, c.Files, result)
+}
+
+// carriedOut is what [carryOut] has done: the outputs are staged.
+type carriedOut struct {
+	*rounds
+	planned *plan.Plan
+	runtime string // the runtime class's name in the inputs
+}
+
+// carryOut opens the inputs, makes all decisions, and writes the outputs to the stage, until no check rejects a class.
+// The caller closes the set of inputs. If the built-in runtime is added, it is the last of c.Inputs then.
+func carryOut(ctx context.Context, c *Config, stage *output.Stage) (_ *carriedOut, err error) {
+	inputs, _ := pathsOf(c.Inputs, c.Merge)
 	options, original := renamed(c.Inject, c.R8)
 	earlier, err := newResults(ctx, c.Incremental, runKey{
 		inputs: inputs, classPath: c.ClassPath, runtime: options.RuntimeClass, types: c.checksTypes(), lines: c.Lines,
@@ -36,14 +72,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer w.set.Close()
+	defer func() {
+		if err != nil {
+			w.set.Close()
+		}
+	}()
 	if !c.RuntimeExternal && !c.Disabled && (c.BuiltIn == nil || options.RuntimeClass != original) {
 		if err := w.checkRuntime(options.RuntimeClass); err != nil {
 			return nil, err
 		}
 	}
-	stage := &output.Stage{DryRun: c.DryRun}
-	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
 	if c.checksTypes() {
@@ -51,17 +89,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-
-	draft, err := decide(ctx, &c, w, known, earlier, path, options, original)
+	draft, err := decide(ctx, c, w, known, earlier, path, options, original)
 	if err != nil {
 		return nil, err
 	}
-	if builtIn := w.builtIn; builtIn != nil {
-		c.Inputs = append(slices.Clip(c.Inputs), Input{Path: builtIn.Path, Output: c.BuiltIn.Output})
-		_, outputs = pathsOf(c.Inputs, c.Merge)
-		if err := output.CheckPaths(outputs, inputs); err != nil {
-			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
-		}
+	if w.builtIn != nil {
+		c.Inputs = append(slices.Clip(c.Inputs), Input{Path: w.builtIn.Path, Output: c.BuiltIn.Output})
 	}
 	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
 	if err != nil {
@@ -69,23 +102,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}
+	_, outputs := pathsOf(c.Inputs, c.Merge)
 	round := newRounds(w, stage, earlier, o, outputJobs(w.set.Containers(), outputs, c.Merge))
-	if w.builtIn != nil {
-		round.totals.builtIn = len(inputs)
-	}
-	rewrite := func(p *plan.Plan) (map[int]*plan.Rejection, error) { return round.write(ctx, p) }
-	planned, err := assignUntilStable(draft, rewrite)
-	if err != nil {
-		return nil, err
-	}
-	result := resultOf(planned.Draft, c.Inputs, c.Merge, &round.totals)
-	result.Mapping = planned.Mapping
-	if c.Lines {
-		result.Lines = linesOf(planned)
-	}
-	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
-		planned.ModuleWarnings(), messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, round, c.Files, result)
+	planned, err := round.writeUntilStable(ctx, draft)
+	return &carriedOut{round, planned, options.RuntimeClass}, err
 }
 
 func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFull }
@@ -126,14 +146,24 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 	callsOf := func(class int) (inject.Calls, error) {
 		return w.callsOf(class, facts, scanning.Inject.RuntimeClass)
 	}
-	return plan.New(facts, callsOf, plan.Options{
-		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Inject: options, R8: c.R8,
-		CoroutinesIfAny: c.CoroutinesIfAny,
-		AddRequires:     c.AddRequires != "",
-		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
-		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
-	})
+	o := c.planOptions(w.paths(), rules, options, original, path)
+	o.Merged = merged
+	return plan.New(facts, callsOf, o)
+}
+
+// planOptions returns what the plan depends on, for inputs with these names in messages.
+func (c *Config) planOptions(inputs []string, rules *filter.Filter, options inject.Options, original string,
+	path *openedClassPath) plan.Options {
+	o := plan.Options{
+		Inputs: inputs, Filter: rules, FocusHooks: c.FocusHooks, Inject: options, R8: c.R8,
+		CoroutinesIfAny: c.CoroutinesIfAny, RuntimeExternal: c.RuntimeExternal, AddRequires: c.AddRequires != "",
+		Runtime: options.RuntimeClass, OriginalRuntime: original, Base: c.Base, Prune: c.Prune, Order: c.Order,
+		Messages: matchMessages(c.Messages), Android: c.Android,
+	}
+	if len(c.ClassPath.Paths) > 0 {
+		o.ClassPath = path
+	}
+	return o
 }
 
 // unmatchedWarnings returns a warning if rules of files match nothing: a misspelled rule is otherwise never noticed. A
@@ -169,26 +199,6 @@ func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 	return append(warnings, "no class or method of the inputs matches"+strings.TrimPrefix(text, ";"))
 }
 
-// assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round
-// but the last excludes at least one method or class.
-func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]*plan.Rejection, error)) (*plan.Plan,
-	error) {
-	for {
-		p, err := draft.Assign()
-		if err != nil {
-			return nil, err
-		}
-		failures, err := rewrite(p)
-		if err != nil {
-			return nil, err
-		}
-		if len(failures) == 0 {
-			return p, nil
-		}
-		draft = draft.Without(failures)
-	}
-}
-
 // rounds writes all outputs, in each round those that are not as the round before has written them.
 type rounds struct {
 	*work
@@ -205,6 +215,25 @@ func newRounds(w *work, stage *output.Stage, r *results, o writeOptions, jobs []
 		round.outputs = append(round.outputs, &writtenOutput{outputJob: job})
 	}
 	return round
+}
+
+// writeUntilStable assigns IDs and writes, again and again until no class fails. It ends, because every round but the
+// last excludes at least one method or class.
+func (r *rounds) writeUntilStable(ctx context.Context, draft *plan.Draft) (*plan.Plan, error) {
+	for {
+		p, err := draft.Assign()
+		if err != nil {
+			return nil, err
+		}
+		failures, err := r.write(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if len(failures) == 0 {
+			return p, nil
+		}
+		draft = draft.Without(failures)
+	}
 }
 
 // write writes the outputs to the stage, by a plan or slice. It returns the classes that fail; if there are any, the
@@ -300,13 +329,6 @@ func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string)
 		return nil, nil
 	}
 	return newTypeChecker(path, set, names)
-}
-
-func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
-	if len(p.Paths) == 0 {
-		return plan.NoClassPath{}
-	}
-	return opened
 }
 
 // expected is [plan.Expected], but for tests that let the equivalence check fail.

@@ -102,10 +102,10 @@ func scanWithTrial(ctx context.Context, c *Config, w *work, path *openedClassPat
 	if err != nil {
 		return nil, nil, err
 	}
-	err = w.each(ctx, len(facts), func() (func(int) error, func()) {
+	err = w.each(ctx, len(facts), func() func(int) error {
 		reader := classReader{Set: w.set, Runtime: options.RuntimeClass}
 		r := newRewriter(newRewriteOptions(options, c.AddRequires, types), w.set)
-		work := func(n int) error {
+		return func(n int) error {
 			found := facts[n]
 			w.progress.add(found.At.Size)
 			if found.Name == "" {
@@ -118,7 +118,6 @@ func scanWithTrial(ctx context.Context, c *Config, w *work, path *openedClassPat
 			facts[n] = r.Trial(n, found, class, c.FocusHooks)
 			return nil
 		}
-		return work, func() {}
 	})
 	t := &totals{}
 	for i := range w.set.Inputs {

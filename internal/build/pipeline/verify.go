@@ -74,10 +74,10 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 // names finds out what all classes are called, for others to refer to them.
 func (w *work) names(ctx context.Context) ([]string, error) {
 	names := make([]string, len(w.set.Classes))
-	err := w.each(ctx, len(names), func() (func(int) error, func()) {
+	err := w.each(ctx, len(names), func() func(int) error {
 		var buffer []byte
 		var parser classfile.Parser
-		work := func(n int) error {
+		return func(n int) error {
 			data, err := w.set.Read(n, &buffer)
 			w.progress.add(w.set.Classes[n].Size)
 			if errors.Is(err, zipfile.ErrUnsupported) {
@@ -91,7 +91,6 @@ func (w *work) names(ctx context.Context) ([]string, error) {
 			}
 			return nil
 		}
-		return work, func() {}
 	})
 	return names, err
 }
@@ -117,14 +116,13 @@ type classReport struct {
 }
 
 // start returns what checks one class after another.
-func (v *verification) start() (work func(int) error, done func()) {
+func (v *verification) start() func(int) error {
 	var buffer []byte
 	var parser classfile.Parser
-	work = func(n int) (err error) {
+	return func(n int) (err error) {
 		v.reports[n], err = v.check(n, &buffer, &parser)
 		return err
 	}
-	return work, func() {}
 }
 
 // check checks one class, and finds which findings its original had.

@@ -153,9 +153,9 @@ func (w *work) checkRuntime(name string) error {
 	return plan.MissingRuntime(name)
 }
 
-// each calls work with the number of every class up to end, from several goroutines: each makes its own by start, and
-// calls done in the end. Of several errors it returns that of the first class, whichever worker was faster.
-func (w *work) each(ctx context.Context, end int, start func() (work func(class int) error, done func())) error {
+// each calls work with the number of every class up to end, from several goroutines: each makes its own by start. Of
+// several errors it returns that of the first class, whichever worker was faster.
+func (w *work) each(ctx context.Context, end int, start func() (work func(class int) error)) error {
 	var (
 		next, failed atomic.Int64
 		group        errgroup.Group
@@ -164,7 +164,7 @@ func (w *work) each(ctx context.Context, end int, start func() (work func(class 
 	failed.Store(int64(end))
 	for range min(w.workers, end) {
 		group.Go(func() error {
-			work, done := start()
+			work := start()
 			for {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -172,7 +172,6 @@ func (w *work) each(ctx context.Context, end int, start func() (work func(class 
 				// All classes before one that failed have been taken by then, and will be finished.
 				i := next.Add(1) - 1
 				if i >= failed.Load() {
-					done()
 					return nil
 				}
 				if failures[i] = work(int(i)); failures[i] != nil {
@@ -212,19 +211,23 @@ func (w *work) scan(ctx context.Context, known []plan.InputFacts, o plan.ScanOpt
 	}
 	graph := plan.NewGraph()
 	defer graph.Close()
-	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
+	scanners := make(chan *scanner, max(w.workers, 1))
+	err := w.each(ctx, len(facts), func() func(int) error {
 		s := w.newScanner(o, graph)
-		work := func(n int) error {
+		scanners <- s
+		return func(n int) (err error) {
 			if facts[n] != nil {
 				w.progress.add(w.set.Classes[n].Size)
 				return nil
 			}
-			var err error
 			facts[n], err = s.scan(n)
 			return err
 		}
-		return work, s.behind.End
 	})
+	close(scanners)
+	for s := range scanners {
+		s.behind.End()
+	}
 	return facts, err
 }
 

@@ -21,7 +21,7 @@ func TestDraftsAreImmutable(t *testing.T) {
 	facts, was := []*Class{class("a/A"), class("b/B"), class("c/C")}, []*Class{class("a/A"), class("b/B"),
 		class("c/C")}
 	draft, err := New(facts, nil, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true,
-		ClassPath: NoClassPath{}, Filter: filter.New(filter.Options{})})
+		Filter: filter.New(filter.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

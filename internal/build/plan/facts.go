@@ -177,15 +177,15 @@ func (c *Class) Tried(rejection, focusRejection *Rejection) *Class {
 	return &tried
 }
 
-// refuse sets the decisions about methods that have no room for their calls. Both lists are in the order of the class
-// file.
-func refuse(methods []Method, refusals []inject.Refusal) {
+// eachRefusal calls visit with the index and the decision of each method that has no room for its calls. Both lists are
+// in the order of the class file.
+func eachRefusal(methods []Method, refusals []inject.Refusal, visit func(i int, by *filter.Decision)) {
 	next := 0
 	for _, refusal := range refusals {
 		for int(methods[next].Index) != refusal.Method {
 			next++
 		}
-		methods[next].Decision = refusedFor(refusal.Err)
+		visit(next, refusedFor(refusal.Err))
 	}
 }
 

@@ -56,7 +56,7 @@ type Options struct {
 	Merged []*input.Container
 	// Android is set if the outputs are for Android, where module descriptors have no effect.
 	Android   bool
-	ClassPath ClassPath // where supertypes are looked for that are not among the inputs
+	ClassPath ClassPath // where supertypes are looked for that are not among the inputs; nil for nowhere else
 }
 
 // ClassPath is where supertypes are looked for.
@@ -66,15 +66,6 @@ type ClassPath interface {
 	// Supertypes returns the superclass, "" for none, and the interfaces of a class; found is false if it is not there.
 	Supertypes(class string) (super string, interfaces []string, found bool)
 }
-
-// NoClassPath has no classes.
-type NoClassPath struct{}
-
-// Open implements [ClassPath].
-func (NoClassPath) Open() error { return nil }
-
-// Supertypes implements [ClassPath].
-func (NoClassPath) Supertypes(string) (string, []string, bool) { return "", nil, false }
 
 // CallsOf returns which methods the methods of a class call. It is asked about few classes.
 type CallsOf func(class int) (inject.Calls, error)
@@ -244,17 +235,6 @@ func (d *Draft) decideTraced(class int, decision filter.Decision) {
 	}
 }
 
-// refuse leaves out methods that have no room for their calls.
-func (d *Draft) refuse(class int, refusals []inject.Refusal) {
-	next := 0
-	for _, r := range refusals {
-		for int(d.facts[class].Methods[next].Index) != r.Method {
-			next++
-		}
-		d.decide(class, next, refusedFor(r.Err))
-	}
-}
-
 // Without returns the draft for another round: classes that were rejected, and methods that were refused, are left as
 // they are. Facts and all other decisions stay.
 func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
@@ -270,7 +250,7 @@ func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
 		}
 		next.classes[n].methods = slices.Clone(next.classes[n].methods)
 		if len(rejection.Refusals) > 0 {
-			next.refuse(n, rejection.Refusals)
+			eachRefusal(c.Methods, rejection.Refusals, func(i int, by *filter.Decision) { next.decide(n, i, by) })
 			next.classes[n].silent = true // one of them may be of a method that reports
 			refused = true
 			continue

@@ -308,12 +308,13 @@ func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	candidates := candidatesOf(s.methods)
 	if len(s.bodies) > 0 && (s.options.Complete || !s.injector.FitsWithoutTrial(c, s.bodies)) {
 		refusals := s.injector.Try(c, candidates, inject.FocusNone)
-		refuse(s.methods, slices.DeleteFunc(refusals, func(r inject.Refusal) bool {
+		refusals = slices.DeleteFunc(refusals, func(r inject.Refusal) bool {
 			if inject.ReportsContinuation(&c.Methods()[r.Method]) {
 				facts.Continued = nil // there is no room for what has to go together
 			}
 			return !slices.Contains(candidates, r.Method)
-		}))
+		})
+		eachRefusal(s.methods, refusals, func(i int, by *filter.Decision) { s.methods[i].Decision = by })
 	}
 	focus := facts.Ancestry.Focus()
 	if !s.options.FocusHooks || facts.Untouched || focus == inject.FocusNone {

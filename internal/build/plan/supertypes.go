@@ -92,10 +92,12 @@ func (d *Draft) newInheritance(byName map[string][]int) (*inheritance, error) {
 		open = append(open, h.direct[name]...)
 	}
 	path := d.options.ClassPath
-	if err := path.Open(); err != nil {
-		return nil, err
+	if path != nil {
+		if err := path.Open(); err != nil {
+			return nil, err
+		}
 	}
-	for len(open) > 0 {
+	for len(open) > 0 && path != nil {
 		name := open[len(open)-1]
 		open = open[:len(open)-1]
 		if _, known := h.direct[name]; known {

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/record/launch"
 )
 
 // classPath holds the options of where classes are looked up.
@@ -67,7 +68,7 @@ func (c *classPath) find(con *console.Console) pipeline.ClassPath {
 
 // installedJDK returns the home directory of the JDK, or JRE, that the user would run; "" if there is none.
 func installedJDK() string {
-	if home := os.Getenv("JAVA_HOME"); hasClasses(home) {
+	if home := os.Getenv("JAVA_HOME"); home != "" && launch.IsHome(home) {
 		return home
 	}
 	java, err := exec.LookPath("java")
@@ -78,21 +79,8 @@ func installedJDK() string {
 	if java, err = filepath.EvalSymlinks(java); err != nil {
 		return ""
 	}
-	if home := filepath.Dir(filepath.Dir(java)); hasClasses(home) {
+	if home := filepath.Dir(filepath.Dir(java)); launch.IsHome(home) {
 		return home
 	}
 	return ""
-}
-
-// hasClasses reports whether the directory is a JDK or JRE with the classes of its modules.
-func hasClasses(home string) bool {
-	if home == "" {
-		return false
-	}
-	for _, name := range []string{"lib/modules", "lib/rt.jar", "jre/lib/rt.jar"} {
-		if info, err := os.Stat(filepath.Join(home, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {
-			return true
-		}
-	}
-	return false
 }

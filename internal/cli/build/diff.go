@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,21 +73,16 @@ const maxText = 1 << 30
 // readText returns the content of a file, inflated if it is compressed, or of standard input, and its name in messages.
 func readText(con *console.Console, file string) (name, text string, err error) {
 	if file != cli.StandardInput {
-		data, err := userfile.ReadText(file, maxText)
-		return file, string(data), err
+		text, err = userfile.ReadText(file, maxText)
+		return file, text, err
 	}
 	name = "standard input"
 	in, err := userfile.Text(con.In)
 	if err != nil {
 		return name, "", fmt.Errorf("%s: %w", name, err)
 	}
-	var all strings.Builder
-	if n, err := io.Copy(&all, io.LimitReader(in, maxText+1)); err != nil {
-		return name, "", fmt.Errorf("%s: %w", name, err)
-	} else if n > maxText {
-		return name, "", fmt.Errorf("%s: longer than %d MiB", name, maxText>>20)
-	}
-	return name, all.String(), nil
+	data, err := userfile.ReadAll(in, name, maxText)
+	return name, string(data), err
 }
 
 // compareFiles compares two mappings.

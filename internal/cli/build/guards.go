@@ -9,7 +9,7 @@ import (
 )
 
 // guards holds the options of the guards, which make the exit code 1.
-type guards struct{ guards guardFlag }
+type guards struct{ guards guardFlag[*buildreport.Run] }
 
 func (g *guards) options() []cli.Option {
 	return cli.Grouped("Guards",
@@ -30,10 +30,8 @@ func (g *guards) options() []cli.Option {
 
 // checkBases checks that the options have what the guards compare with. base is the value of --base.
 func (g *guards) checkBases(base string) error {
-	for _, name := range buildreport.GuardNames() {
-		if base == "" && g.guards.NeedsBase(name) {
-			return cli.Misuse("--guard %s compares with a base mapping: give --base", name)
-		}
+	if name := g.guards.Comparing(); base == "" && name != "" {
+		return cli.Misuse("--guard %s compares with a base mapping: give --base", name)
 	}
 	return nil
 }
@@ -64,14 +62,14 @@ func (e guardError) Message() console.Message {
 // Error implements error.
 func (e guardError) Error() string { return e.String() }
 
-// guardFlag is the flag --guard, and the block guards of tracegen.yml.
-type guardFlag struct {
-	buildreport.Guards
+// guardFlag is the flag --guard of guards on a T, and the block guards of tracegen.yml.
+type guardFlag[T buildreport.Guarded[T]] struct {
+	buildreport.Guards[T]
 	given map[string]bool // on the command line
 }
 
 // Set implements pflag.Value. It may be called several times.
-func (f *guardFlag) Set(text string) error {
+func (f *guardFlag[T]) Set(text string) error {
 	name, err := f.Add(text)
 	if f.given == nil {
 		f.given = map[string]bool{}
@@ -81,8 +79,8 @@ func (f *guardFlag) Set(text string) error {
 }
 
 // SetDefault adds a guard of tracegen.yml, unless the command line has it.
-func (f *guardFlag) SetDefault(text string) error {
-	parsed := buildreport.Guards{}
+func (f *guardFlag[T]) SetDefault(text string) error {
+	parsed := buildreport.Guards[T]{}
 	if name, err := parsed.Add(text); err != nil || f.given[name] {
 		return err
 	}
@@ -90,11 +88,8 @@ func (f *guardFlag) SetDefault(text string) error {
 	return err
 }
 
-// Names returns the names of all guards, for completion.
-func (f *guardFlag) Names() []string { return buildreport.GuardNames() }
-
 // Repeatable marks the flag as one that may be given several times.
-func (f *guardFlag) Repeatable() {}
+func (f *guardFlag[T]) Repeatable() {}
 
 // Type implements pflag.Value.
-func (f *guardFlag) Type() string { return "NAME[=LIMIT]" }
+func (f *guardFlag[T]) Type() string { return "NAME[=LIMIT]" }

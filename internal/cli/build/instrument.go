@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -226,7 +225,7 @@ func (i *settings) readProfiles() error {
 		if err != nil {
 			return fmt.Errorf("--profile: %w", err)
 		}
-		p, err := filter.ParseProfile(name, data)
+		p, err := filter.ParseProfile(name, []byte(data))
 		if err != nil {
 			return fmt.Errorf("--profile: %w", err)
 		}
@@ -235,7 +234,7 @@ func (i *settings) readProfiles() error {
 		} else {
 			i.profile.Add(p)
 		}
-		i.profileSums += fmt.Sprintf("profile %x\n", sha256.Sum256(data))
+		i.profileSums += fmt.Sprintf("profile %x\n", sha256.Sum256([]byte(data)))
 		i.con.Detail("%s: %d methods, %d rules for the start of an app, of which %d are not understood", name,
 			len(p.Lines), p.Rules, p.Ignored)
 	}
@@ -251,10 +250,10 @@ func (i *settings) readR8() error {
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
-	if i.r8, err = r8.Parse(i.r8File, bytes.NewReader(data)); err != nil {
+	if i.r8, err = r8.Parse(i.r8File, data); err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
-	sum := sha256.Sum256(data)
+	sum := sha256.Sum256([]byte(data))
 	i.r8Digest = hex.EncodeToString(sum[:8])
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // NewSize returns the command size.
 func NewSize(con *console.Console) *cobra.Command {
-	var guards artifactGuardFlag
+	var guards guardFlag[*buildreport.Artifacts]
 	cmd := &cobra.Command{
 		Use:   "size [PLAIN] APP",
 		Short: "Compare an app bundle or APK with one that was built without tracegen",
@@ -67,18 +67,3 @@ files or more. The names of methods need R8's mapping, which only an app bundle 
 	}).AddTo(cmd, 0)
 	return cmd
 }
-
-// artifactGuardFlag is the flag --guard of size.
-type artifactGuardFlag struct{ buildreport.ArtifactGuards }
-
-// Set implements pflag.Value. It may be called several times.
-func (f *artifactGuardFlag) Set(text string) error { return f.Add(text) }
-
-// Names returns the names of all guards, for completion.
-func (f *artifactGuardFlag) Names() []string { return buildreport.ArtifactGuardNames() }
-
-// Repeatable marks the flag as one that may be given several times.
-func (f *artifactGuardFlag) Repeatable() {}
-
-// Type implements pflag.Value.
-func (f *artifactGuardFlag) Type() string { return "NAME[=LIMIT]" }

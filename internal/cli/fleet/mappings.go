@@ -152,9 +152,11 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = userfile.ReadText(path, maxPushed); err != nil {
+		text, err := userfile.ReadText(path, maxPushed)
+		if err != nil {
 			return err
 		}
+		b.Files[kind] = []byte(text)
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()

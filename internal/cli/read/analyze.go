@@ -393,7 +393,7 @@ func (p *passes) learn(o *analysis.Options, w io.Writer) (finish func(*resolve.M
 	profile := new(filter.Profile)
 	data, err := userfile.ReadText(p.profile, maxProfile)
 	if err == nil {
-		profile, err = filter.ParseProfile(p.profile, data)
+		profile, err = filter.ParseProfile(p.profile, []byte(data))
 	}
 	if err == nil && profile.Rules > 0 {
 		err = fmt.Errorf("%s has rules of a baseline profile, which would be lost: name another file", p.profile)

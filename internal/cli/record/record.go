@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,8 +34,10 @@ type Build interface {
 	Cache() (directory string, size int64)
 	// Key returns everything but the program that decides what is written.
 	Key() ([]string, error)
-	// Instrument writes the outputs of the inputs, and the mapping. It keeps results in the directory of a cache.
-	Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (*pipeline.Result, error)
+	// Instrument writes the outputs of the inputs, and the mapping. libraries are those of the inputs that are libraries.
+	// It keeps results in the directory of a cache.
+	Instrument(ctx context.Context, inputs []pipeline.Input, libraries []string, mapping, cache string, size int64) (
+		*pipeline.Result, error)
 }
 
 // Analysis writes what analyze reports about recordings.
@@ -120,6 +121,7 @@ type recorder struct {
 	command    *launch.Command // nil if the command is not java
 	args       []string
 	containers []string // the archives and directories that are instrumented
+	named      []string // those of them that --also names
 	recording  string   // the file
 	// recordings are the files of this run, one of each recording: a start script may start several JVMs.
 	recordings []string
@@ -284,7 +286,7 @@ func (r *recorder) find(args []string) (given map[string]string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			r.containers = append(r.containers, found...)
+			r.containers, r.named = append(r.containers, found...), append(r.named, found...)
 		}
 	}
 	if len(r.containers) == 0 && r.command == nil {
@@ -368,14 +370,6 @@ func (r *recorder) start(given map[string]string) (launch.End, program.Counts, e
 			return launch.End{}, program.Counts{}, err
 		}
 		defer os.RemoveAll(dir)
-		if java, reads := launch.ReadsVersion(p.Args[0]); reads {
-			advice := "give the java command itself"
-			if runtime.GOOS != "windows" {
-				advice = "let it find java by JAVA_HOME or PATH, or " + advice
-			}
-			r.con.Warn("%s asks %s for its version, and gets the line \"Picked up JAVA_TOOL_OPTIONS\" first: if it takes that "+
-				"for the version, %s", p.Args[0], java, advice)
-		}
 		if p.Env, err = launch.Shims(dir, os.Environ(), options); err != nil {
 			r.con.Detail("java -version reports JAVA_TOOL_OPTIONS, as there is no shim for it: %v", err)
 		}

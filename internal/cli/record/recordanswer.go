@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/record/launch"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
@@ -51,7 +52,7 @@ func (r *recorder) cheaper(recordings []string, off int) string {
 // shellWord returns a word for a command that the user may type.
 func shellWord(word string) string {
 	if strings.ContainsAny(word, " \t'\"\\$&|;()<>*?") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		return launch.ShellQuote(word)
 	}
 	return word
 }

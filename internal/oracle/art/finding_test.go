@@ -3,7 +3,6 @@ package art
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -11,8 +10,8 @@ import (
 
 // TestFinding compares findings with the messages of ART that they are made of.
 func TestFinding(t *testing.T) {
-	names, err := r8.Parse("mapping.txt", strings.NewReader(
-		"a.Feed -> x.a:\n    long[] read(a.Item,int) -> b\na.Item -> x.b:\n"))
+	names, err := r8.Parse("mapping.txt",
+		"a.Feed -> x.a:\n    long[] read(a.Item,int) -> b\na.Item -> x.b:\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,33 +147,7 @@ func mainAttributes(path string) map[string]string {
 		return nil
 	}
 	defer a.Close()
-	entries := a.Entries()
-	for i := range entries {
-		if zipfile.IsManifest(entries[i].Name) {
-			var codec zipfile.Codec
-			data, err := codec.Read(&entries[i], nil)
-			if err != nil {
-				return nil
-			}
-			return parseManifest(string(data))
-		}
-	}
-	return nil
-}
-
-// parseManifest returns the attributes of the main section. A line that begins with a blank continues the line before.
-func parseManifest(text string) map[string]string {
-	attributes := map[string]string{}
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	text = strings.ReplaceAll(text, "\n ", "")
-	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" {
-			break
-		}
-		name, value, _ := strings.Cut(line, ":")
-		attributes[strings.ToLower(name)] = strings.TrimPrefix(value, " ")
-	}
-	return attributes
+	return a.MainAttributes()
 }
 
 func isDirectory(path string) bool {

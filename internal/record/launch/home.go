@@ -22,7 +22,7 @@ func Home(java string) (string, error) {
 		return "", fmt.Errorf("cannot find the java program: %w", err)
 	}
 	if real, err := filepath.EvalSymlinks(found); err == nil {
-		if home := filepath.Dir(filepath.Dir(real)); isHome(home) {
+		if home := filepath.Dir(filepath.Dir(real)); IsHome(home) {
 			return home, nil
 		}
 	}
@@ -37,8 +37,8 @@ func Home(java string) (string, error) {
 	return strings.TrimSpace(string(m[1])), nil
 }
 
-// isHome reports whether the directory has the classes of a JDK or JRE.
-func isHome(dir string) bool {
+// IsHome reports whether the directory has the classes of a JDK or JRE.
+func IsHome(dir string) bool {
 	for _, name := range []string{"lib/modules", "lib/rt.jar", "jre/lib/rt.jar"} {
 		if isFile(filepath.Join(dir, filepath.FromSlash(name))) {
 			return true

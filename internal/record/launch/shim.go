@@ -1,18 +1,14 @@
 package launch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // shim is the program java that a start script finds instead of the real one. A JVM reports the variable on standard
@@ -89,42 +85,6 @@ func Shims(dir string, env, options []string) ([]string, error) {
 	return shimmed, nil
 }
 
-// fullPath is the full path of a java in a script, Unix's or that of Windows.
-var fullPath = glob.Regexp(`(?:^|[\s"'=(])((?:/|[A-Za-z]:\\)[\w./\\@+ -]*[/\\]java(?:\.exe)?)(?:["'\s)]|$)`)
-
-// maxScript is how many bytes of a start script are read.
-const maxScript = 1 << 20
-
-// ReadsVersion reports whether a start script asks for the version of a java that reports the options of record before
-// it: one that the script names by its full path, or any on Windows. No variable passes options to a JVM in silence:
-// JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and _JAVA_OPTIONS are all reported on standard error. java is that path, or java.
-func ReadsVersion(script string) (java string, reads bool) {
-	path, err := exec.LookPath(script)
-	if err != nil {
-		return "", false // what starts it says so
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxScript))
-	if err != nil || bytes.IndexByte(text, 0) >= 0 || !bytes.Contains(text, []byte("-version")) {
-		return "", false
-	}
-	return namedJava(text, runtime.GOOS == "windows")
-}
-
-// namedJava returns the java of a script that asks for a version.
-func namedJava(text []byte, any bool) (java string, reads bool) {
-	for line := range bytes.Lines(text) {
-		if m := fullPath().FindSubmatch(line); m != nil && line[0] != '#' {
-			return string(m[1]), true
-		}
-	}
-	return "java", any && bytes.Contains(text, []byte("java"))
-}
-
 // shims makes directories that look like Java homes.
 type shims struct {
 	dir, options string
@@ -153,7 +113,7 @@ func (s *shims) home(real, java string) (string, error) {
 			}
 		}
 	}
-	text := fmt.Sprintf(shim, shellQuote(s.options), shellCase(idle), shellCase(valued), shellQuote(java))
+	text := fmt.Sprintf(shim, ShellQuote(s.options), shellCase(idle), shellCase(valued), ShellQuote(java))
 	file := filepath.Join(home, "bin", "java")
 	if err := os.WriteFile(file, []byte(text), 0o777); err != nil {
 		return "", err
@@ -163,14 +123,14 @@ func (s *shims) home(real, java string) (string, error) {
 	return home, err
 }
 
-// shellQuote returns a word of a shell script that stands for the text.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// ShellQuote returns a word of a shell script that stands for the text.
+func ShellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // shellCase returns a pattern of a case that any of the words matches.
 func shellCase(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = shellQuote(w)
+		quoted[i] = ShellQuote(w)
 	}
 	return strings.Join(quoted, "|")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/record/launch"
 )
 
@@ -21,8 +22,8 @@ func TestShims(t *testing.T) {
 	}
 	home := filepath.Join(t.TempDir(), "it's a $home")
 	real := filepath.Join(home, "bin", "java")
-	write(t, real, "#!/bin/sh\necho \"[${JAVA_TOOL_OPTIONS-unset}] $*\"\n")
-	write(t, filepath.Join(home, "lib", "modules"), "no classes")
+	fixture.Write(t, real, "#!/bin/sh\necho \"[${JAVA_TOOL_OPTIONS-unset}] $*\"\n")
+	fixture.Write(t, filepath.Join(home, "lib", "modules"), "no classes")
 	if err := os.Chmod(real, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -58,43 +59,11 @@ func TestShims(t *testing.T) {
 	}
 }
 
-// TestReadsVersion finds the start scripts whose java is not a shim, and that read its version.
-func TestReadsVersion(t *testing.T) {
-	for text, want := range map[string]string{
-		"#!/bin/sh\nJAVA=/opt/jdk 17/bin/java\n\"$JAVA\" -version 2>&1 | head -1\n": "/opt/jdk 17/bin/java",
-		"#!/bin/sh\nv=$(/usr/bin/java -version 2>&1 | head -1)\n":                   "/usr/bin/java",
-		"#!/bin/sh\n# /usr/bin/java\njava -version\nexec java -jar a.jar\n":         "",
-		"#!/bin/sh\n\"$JAVA_HOME/bin/java\" -version\n":                             "",
-		"#!/bin/sh\nexec /usr/bin/java -jar a.jar\n":                                "",
-		"\x7fELF\x00 /usr/bin/java -version":                                        "",
-	} {
-		script := filepath.Join(t.TempDir(), "start")
-		write(t, script, text)
-		if err := os.Chmod(script, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if runtime.GOOS == "windows" && want == "" {
-			continue // no java is a shim there
-		}
-		if got, reads := launch.ReadsVersion(script); got != want && reads || reads != (want != "") {
-			t.Errorf("%q: %q, %v, want %q", text, got, reads, want)
-		}
-	}
-	const batch = "@echo off\r\nfor /f \"tokens=3\" %%i in ('java -version 2^>^&1') do set V=%%i\r\n"
-	if _, reads := launch.NamedJava([]byte(batch), true); !reads {
-		t.Errorf("a batch file of Windows is not found: %q", batch)
-	}
-	java, _ := launch.NamedJava([]byte("@\"C:\\Program Files\\Java\\bin\\java.exe\" -version"), true)
-	if java != `C:\Program Files\Java\bin\java.exe` {
-		t.Errorf("java is %q", java)
-	}
-}
-
 // TestArchives leaves out what names archives of loaded classes, where the options of java stand in the command itself.
 func TestArchives(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, filepath.Join(dir, "args"), "-XX:AOTCache=a.aot -cp x")
+	fixture.Write(t, filepath.Join(dir, "args"), "-XX:AOTCache=a.aot -cp x")
 	for command, want := range map[string]string{
 		"java -Xshare:on -XX:SharedArchiveFile=a.jsa -jar a.jar -Xshare:on": "java -jar a.jar -Xshare:on",
 		"java -cp -Xshare:on Main":                  "java -cp -Xshare:on Main",

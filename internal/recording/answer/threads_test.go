@@ -20,7 +20,7 @@ func blocked(name string, id, waits, holder, locked int) string {
 
 // TestWriteTrace: all circles are shown, with the names of the source, and a process that is cut off says so.
 func TestWriteTrace(t *testing.T) {
-	by, err := r8.Parse("m", strings.NewReader("x.Store -> a.b:\n    1:1:void read():12:12 -> c\n"))
+	by, err := r8.Parse("m", "x.Store -> a.b:\n    1:1:void read():12:12 -> c\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // TestParseMessage has the texts that Android's Looper prints, with and without what the runtime takes out, and those
 // of the runtime itself.
 func TestParseMessage(t *testing.T) {
-	by, err := r8.Parse("r8.txt", strings.NewReader("com.example.FeedHandler -> a.b:\ncom.example.Task -> a.c:\n"))
+	by, err := r8.Parse("r8.txt", "com.example.FeedHandler -> a.b:\ncom.example.Task -> a.c:\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +44,8 @@ func TestParseMessage(t *testing.T) {
 
 func TestResidual(t *testing.T) {
 	by, err := r8.Parse("r8.txt",
-		strings.NewReader("com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void "+
-			"read():9 -> a\n"))
+		"com.example.Store -> a.c:\n    1:1:void com.example.Lock.take():5:5 -> a\n    1:1:void "+
+			"read():9 -> a\n")
 	if err != nil {
 		t.Fatal(err)
 	}

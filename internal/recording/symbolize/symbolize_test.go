@@ -28,7 +28,7 @@ func symbolizer(t testing.TB) *Symbolizer {
 		t.Fatal(err)
 	}
 	retrace, err := r8.Parse("r8",
-		strings.NewReader("com.Foo -> a.b:\n 1:1:void in():5:5 -> a\n 1:1:void out():6 -> a\n"))
+		"com.Foo -> a.b:\n 1:1:void in():5:5 -> a\n 1:1:void out():6 -> a\n")
 	if err != nil {
 		t.Fatal(err)
 	}

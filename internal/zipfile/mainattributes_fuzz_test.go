@@ -1,16 +1,16 @@
-package launch
+package zipfile
 
 import (
 	"strings"
 	"testing"
 )
 
-// FuzzManifest reads any text as a manifest: what is found is in the text, and is found again when it is written.
-func FuzzManifest(f *testing.F) {
+// FuzzMainAttributes reads any text as a manifest: what is found is in the text, and is found again when it is written.
+func FuzzMainAttributes(f *testing.F) {
 	f.Add("Manifest-Version: 1.0\r\nClass-Path: a.jar b\r\n .jar\r\n\r\nName: x\r\nClass-Path: no\r\n")
 	f.Add("Class-Path:\rx")
 	f.Fuzz(func(t *testing.T, text string) {
-		attributes := parseManifest(text)
+		attributes := mainAttributes(text)
 		var b strings.Builder
 		for name, value := range attributes {
 			if strings.ContainsAny(name+value, "\r\n") || strings.Contains(name, ":") {
@@ -21,7 +21,7 @@ func FuzzManifest(f *testing.F) {
 			}
 			b.WriteString(name + ": " + value + "\n")
 		}
-		again := parseManifest(b.String())
+		again := mainAttributes(b.String())
 		for name, value := range attributes {
 			if again[name] != value {
 				t.Errorf("attribute %q is %q, and %q after writing", name, value, again[name])
