@@ -110,7 +110,7 @@ final class Marks {
         int open = (int) ring.states[slot];
         int[] entered = ring.entered;
         return entry ? open != 0
-                : open != 0 && open != Gate.OFF || slot < entered.length && entered[slot] == 1;
+                : open != 0 && open != ThreadGate.OFF || slot < entered.length && entered[slot] == 1;
     }
 
     private void add(ThreadTrace trace, Ring ring, int kind, Object continuation, int id) {
