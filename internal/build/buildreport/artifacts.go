@@ -78,7 +78,8 @@ func percentMore(before, after int64) float64 {
 
 // checkShares fails if a share is smaller than the limit, or not known, in an app that is big enough for Play to ask.
 func checkShares(a *Artifacts, limit guardLimit) Guard {
-	g := Guard{Expected: fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit.number, playDex), Unit: "percent"}
+	g := Guard{Unit: "percent"}
+	g.Expected = fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit.number, playDex)
 	big := a.App.DexBytes >= playDex
 	s := a.App.Shares
 	if s == nil {
