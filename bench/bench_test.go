@@ -15,29 +15,18 @@ import (
 
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // writeJar writes a jar of the given entries, in order, each deflated.
 func writeJar(t *testing.T, path string, entries ...[2]string) {
 	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
+	var pairs []string
 	for _, e := range entries {
-		entry, err := w.Create(e[0])
-		if err == nil {
-			_, err = io.WriteString(entry, e[1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs = append(pairs, e[:]...)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, fixture.Zip(t, pairs...))
 }
 
 func readJar(t *testing.T, path string) (entries [][2]string, raw map[string][]byte) {
@@ -107,9 +96,7 @@ func jobIn(t *testing.T, dir string, jars ...string) job {
 	if err := writeList(j.list, jars); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(j.out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, j.out)
 	return j
 }
 
@@ -124,9 +111,7 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 	writeJar(t, in[1], two...)
 	j := jobIn(t, dir, in...)
 	// Only a/A.class and b/C.class are marked as changed.
-	if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, j.changes, "001001")
 	if err := floorMain([]string{j.list, j.out, j.changes}); err != nil {
 		t.Fatal(err)
 	}
@@ -153,18 +138,11 @@ func TestFloorReportsDamage(t *testing.T) {
 		entries = append(entries, [2]string{fmt.Sprintf("C%d.class", i), strings.Repeat(fmt.Sprint(i), 50)})
 	}
 	writeJar(t, in, entries...)
-	data, err := os.ReadFile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, in)
 	data[45] ^= 0xff // in the first entry's data
-	if err := os.WriteFile(in, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, in, data)
 	j := jobIn(t, dir, in)
-	if err := os.WriteFile(j.changes, bytes.Repeat([]byte("1"), len(entries)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, j.changes, bytes.Repeat([]byte("1"), len(entries)))
 	if err := floorMain([]string{j.list, j.out, j.changes}); !errors.Is(err, zipfile.ErrFormat) {
 		t.Errorf("got %v, want an error about the format", err)
 	}
@@ -221,9 +199,7 @@ func TestInspectCountsWhatWasDone(t *testing.T) {
 	writeJar(t, filepath.Join(j.out, "in.jar"), [2]string{"B.class", b}, [2]string{"A.class", changed})
 	mapping := "# tracegen-mapping 1\n1,1,a.A f ()V\n2,1,a.A g ()V\n" + dispatchID +
 		"1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n"
-	if err := os.WriteFile(j.mapping, []byte(mapping), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, j.mapping, mapping)
 	if s.inspect(); s.failed != nil {
 		t.Fatal(s.failed)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // goldenRecord is a record with everything that can occur: a row that failed, one with a note, rows with different
@@ -36,10 +38,7 @@ func printed(print func(io.Writer)) string {
 }
 
 func TestRecordIsReadAsItWasWritten(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", recordFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, filepath.Join("testdata", recordFile))
 	if got := written(t, goldenRecord(t).writeTo); got != string(text) {
 		t.Errorf("got\n%s\nwant\n%s", got, text)
 	}
@@ -96,10 +95,7 @@ func TestReadmeShowsItsRun(t *testing.T) {
 	if err != nil || len(records) == 0 {
 		t.Fatalf("no records in runs (%v)", err)
 	}
-	text, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, filepath.Join("..", "README.md"))
 	shown := false
 	for _, path := range records {
 		dir := filepath.Dir(path)

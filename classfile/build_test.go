@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // source describes a class file in parts, so that tests can damage one part at a time.
@@ -152,9 +153,6 @@ func everything() *source {
 
 func parse(t testing.TB, data []byte) *classfile.Class {
 	t.Helper()
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	return c
 }

@@ -1,7 +1,6 @@
 package classfile_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRewriteJavap checks that javap reads a class with added constants and an added method, and finds them.
@@ -26,9 +26,7 @@ func TestRewriteJavap(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "Constants.class")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, data)
 	out, err := exec.Command(jdk.Tool("javap"), "-v", "-p", file).CombinedOutput()
 	if err != nil || strings.Contains(string(out), "Error") {
 		t.Fatalf("javap: %v\n%s", err, out)

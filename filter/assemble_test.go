@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // assembler writes class files, also such that no compiler writes. It adds a constant to the pool for every request,
@@ -163,10 +164,7 @@ func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
 	data = b.AppendUint16(data, a.count)
 	data = append(data, a.methods...)
 	data = append(data, attributes...)
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	return c
 }
 

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // knownOptions are the option names that the tests' caller supports.
@@ -468,10 +469,7 @@ func checkBlockList(t *testing.T, data []byte) {
 // Invariant: docs/rules.md shows every condition of rules.
 func TestConditionsAreDocumented(t *testing.T) {
 	for _, file := range []string{"../docs/rules.md", "doc.go"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, file)
 		for _, name := range conditionKeys {
 			if !regexp.MustCompile(`[\x60 \t]` + name + `[\x60:, \n]`).Match(text) {
 				t.Errorf("%s says nothing of %s", file, name)

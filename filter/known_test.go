@@ -1,13 +1,13 @@
 package filter
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/steps"
 )
 
@@ -36,9 +36,7 @@ func TestKnownMethods(t *testing.T) {
 	dir := t.TempDir()
 	oracle.Javac(t, jdks[0], dir, nil, []string{"--release", "17"}, filepath.Join("testdata", "known"))
 	list := filepath.Join(dir, "list")
-	if err := os.WriteFile(list, []byte(strings.Join(methods, "\n")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, list, strings.Join(methods, "\n"))
 	// Enum's constructor is called by initialisers alone; the interpreter executes the others without bytecodes.
 	unseen := []string{"java/lang/Enum <init> (Ljava/lang/String;I)V", "java/lang/Math abs (D)D",
 		"java/lang/Math sqrt (D)D", "java/lang/Thread currentThread ()Ljava/lang/Thread;"}

@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // expectation is what a //= comment expects of the methods whose code starts on its line.
@@ -31,10 +31,7 @@ func (e *expectation) inModes() [4]Reason {
 // expectations returns the //= comments of a source, by line.
 func expectations(t *testing.T, path string) map[int][]*expectation {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, path)
 	found := map[int][]*expectation{}
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -77,10 +74,7 @@ func firstLine(code classfile.Code) int {
 
 func parseFile(t testing.TB, path string) *classfile.Class {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, path)
 	c, err := classfile.Parse(data)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)

@@ -68,10 +68,7 @@ func TestCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := classfile.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := assembly.Parse(t, data)
 			calls := 0
 			for i := range out.Methods() {
 				calls += runtimeCalls(t, out, &out.Methods()[i])

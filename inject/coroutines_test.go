@@ -185,10 +185,7 @@ func TestCoroutineFaultsAreFound(t *testing.T) {
 		if row.change != nil {
 			row.change(data)
 		}
-		rewritten, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rewritten := assembly.Parse(t, data)
 		asked := request
 		if row.request != nil {
 			row.request(&asked)

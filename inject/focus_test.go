@@ -188,10 +188,7 @@ func TestStripUndoes(t *testing.T) {
 				c.Name(), removed, len(request.Methods), err)
 			continue
 		}
-		original, err := classfile.Parse(stripped)
-		if err != nil {
-			t.Fatal(err)
-		}
+		original := assembly.Parse(t, stripped)
 		second := rewrite(t, original, inject.Options{Exits: inject.ExitsExact}, request)
 		if string(second.Bytes()) != string(first.Bytes()) {
 			t.Errorf("%s: instrumenting again writes other bytes", c.Name())

@@ -21,10 +21,7 @@ func rewrite(t *testing.T, c *classfile.Class, o inject.Options, r inject.Reques
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := assembly.Parse(t, data)
 	return again
 }
 

@@ -149,10 +149,7 @@ func TestProbeFaultsAreFound(t *testing.T) {
 		{"another copy", change(func(b []byte) { b[0] = 0x5d }), "equivalence: "},
 		{"a call of i", change(func(b []byte) { b[3], b[4] = good[at-5], good[at-4] }), "equivalence: "},
 	} {
-		rewritten, err := classfile.Parse(row.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rewritten := assembly.Parse(t, row.data)
 		findings := equivalence.Check(original, rewritten, plan.Expected(o, request))
 		switch {
 		case row.want == "" && len(findings) > 0:
@@ -161,10 +158,7 @@ func TestProbeFaultsAreFound(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", row.name, findings, row.want)
 		}
 	}
-	rewritten, err := classfile.Parse(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rewritten := assembly.Parse(t, good)
 	o.Posts = false
 	if findings := equivalence.Check(original, rewritten, plan.Expected(o, request)); len(findings) == 0 ||
 		!strings.Contains(findings[0].String(), "post probe") {

@@ -21,10 +21,7 @@ func realClasses(t testing.TB) (classes []*classfile.Class) {
 	t.Helper()
 	committed := crafted.Committed(t)
 	for _, name := range slices.Sorted(maps.Keys(committed)) {
-		c, err := classfile.Parse(committed[name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, committed[name])
 		if c.Name() != "module-info" {
 			classes = append(classes, c)
 		}
@@ -76,10 +73,7 @@ func TestRewritingAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := classfile.Parse(rewritten)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := assembly.Parse(t, rewritten)
 		want := plan.Expected(inject.Options{}, request)
 		allocations := testing.AllocsPerRun(2, func() {
 			memory, err = in.AppendRewrite(memory[:0], c, request)
@@ -168,10 +162,7 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 					t.Errorf("%s with %d constants: %v", c.Name(), c.ConstantPool().Len(), err)
 					break
 				}
-				out, err := classfile.Parse(data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := assembly.Parse(t, data)
 				if findings := equivalence.Check(c, out, plan.Expected(mode, request)); len(findings) > 0 {
 					t.Errorf("%s: %v", c.Name(), findings[0])
 				}

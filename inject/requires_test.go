@@ -2,7 +2,6 @@ package inject_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,19 +10,14 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // moduleInfo returns the class that javac made of testdata/classes/src/module/module-info.java.
 func moduleInfo(t *testing.T) *classfile.Class {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "testdata", "classes", "bin", "module", "module-info.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, filepath.Join("..", "testdata", "classes", "bin", "module", "module-info.class"))
+	c := assembly.Parse(t, data)
 	return c
 }
 
@@ -51,10 +45,7 @@ func TestAddRequires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := assembly.Parse(t, data)
 	if got, want := strings.Join(required(t, out), " "), strings.Join(required(t, c),
 		" ")+" dev.tracegen.runtime"; got != want {
 		t.Errorf("requires %s, want %s", got, want)

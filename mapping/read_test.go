@@ -3,12 +3,12 @@ package mapping
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
 
@@ -165,9 +165,7 @@ func TestLoadMissing(t *testing.T) {
 	}
 	path := filepath.Join(dir, "m.txt")
 	m := mustAssign(t, oddNames, Options{})
-	if err := os.WriteFile(path, []byte(written(t, m)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, written(t, m))
 	again, err := Load(path)
 	if err != nil || again.Digest() != m.Digest() {
 		t.Errorf("Load: %v", err)
@@ -182,10 +180,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatalf("seeds: %v, %v", seeds, err)
 	}
 	for _, path := range seeds {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := fixture.Read(f, path)
 		f.Add(string(text))
 	}
 	f.Add("1,1,a.A f\n2,131073,a/B g h, 100% ()V\r\n1048574,1,android.os.Handler dispatchMessage\n")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
 
@@ -23,10 +23,7 @@ const vectors = "testdata/vectors"
 
 func vector(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(vectors, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, filepath.Join(vectors, name))
 	return data
 }
 

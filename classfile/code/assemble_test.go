@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// assembly describes one method of a class T extends java/lang/Object.
-type assembly struct {
+// assembled describes one method of a class T extends java/lang/Object.
+type assembled struct {
 	major      uint16
 	access     uint16
 	name       string // "" is f
@@ -24,7 +24,7 @@ type assembly struct {
 	classes    []string // Class constants, at firstClass and every second index behind it
 }
 
-// The constants that every assembly has, by index. Others follow.
+// The constants that every assembled has, by index. Others follow.
 const (
 	classT      = 2  // Class T
 	classObject = 4  // Class java/lang/Object
@@ -37,7 +37,7 @@ const (
 )
 
 // sample assembles the method and returns it parsed.
-func (a assembly) sample(t testing.TB) sample {
+func (a assembled) sample(t testing.TB) sample {
 	t.Helper()
 	var pool []byte
 	count := uint16(1)

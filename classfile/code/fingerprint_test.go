@@ -67,35 +67,35 @@ func TestFingerprinter(t *testing.T) {
 
 // TestFingerprintForms compares code that does the same in another encoding, and code that does something else.
 func TestFingerprintForms(t *testing.T) {
-	of := func(a assembly) uint64 {
+	of := func(a assembled) uint64 {
 		m := a.sample(t)
 		return fingerprint(m, &m.code)
 	}
-	base := of(assembly{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return)})
+	base := of(assembled{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return)})
 	for _, test := range []struct {
 		name string
-		assembly
+		assembled
 		same bool
 	}{
-		{"goto_w", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, 0, 5, code.Return)}, true},
-		{"another target", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 3, code.Goto, 3, code.Return)}, false},
-		{"a handler", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return),
+		{"goto_w", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, 0, 5, code.Return)}, true},
+		{"another target", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 3, code.Goto, 3, code.Return)}, false},
+		{"a handler", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 6, code.Goto, 3, code.Return),
 			handlers: u2s(0, 1, 7, 0)}, false},
-		{"a branch into an instruction", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 5, code.Goto, 3, code.Return)},
+		{"a branch into an instruction", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 5, code.Goto, 3, code.Return)},
 			false},
 	} {
-		if got := of(test.assembly); (got == base) != test.same {
+		if got := of(test.assembled); (got == base) != test.same {
 			t.Errorf("%s: %x, and %x without", test.name, got, base)
 		}
 	}
-	switches := func(op code.Op, words ...int) assembly {
+	switches := func(op code.Op, words ...int) assembled {
 		bytecode := asm(code.Iconst0, op, nops(2))
 		for _, w := range words {
 			bytecode = binary.BigEndian.AppendUint32(bytecode, uint32(w))
 		}
-		return assembly{bytecode: append(bytecode, byte(code.Return))}
+		return assembled{bytecode: append(bytecode, byte(code.Return))}
 	}
-	for name, pair := range map[string][2]assembly{
+	for name, pair := range map[string][2]assembled{
 		"lookupswitch's match": {switches(code.Lookupswitch, 19, 1, 7, 19), switches(code.Lookupswitch, 19, 1, 8, 19)},
 		"tableswitch's range":  {switches(code.Tableswitch, 19, 3, 3, 19), switches(code.Tableswitch, 19, 4, 4, 19)},
 	} {
@@ -103,7 +103,7 @@ func TestFingerprintForms(t *testing.T) {
 			t.Errorf("%s makes no difference: %x, %x", name, a, b)
 		}
 	}
-	if of(assembly{bytecode: []byte{0xCA}}) != 0 || of(assembly{bytecode: asm(code.Ldc, byte(0), code.Return)}) != 0 {
+	if of(assembled{bytecode: []byte{0xCA}}) != 0 || of(assembled{bytecode: asm(code.Ldc, byte(0), code.Return)}) != 0 {
 		t.Error("code that cannot be decoded has a fingerprint")
 	}
 }

@@ -31,7 +31,7 @@ var growth = []struct{ from, words int }{
 }
 
 func TestStackWords(t *testing.T) {
-	m := assembly{bytecode: asm(code.Return)}.sample(t)
+	m := assembled{bytecode: asm(code.Return)}.sample(t)
 	pool := m.class.ConstantPool()
 	for op := range 0xCA {
 		i, _ := slices.BinarySearchFunc(growth, op+1,
@@ -117,52 +117,52 @@ func TestStackDepths(t *testing.T) {
 	var depths code.Depths // one for all methods, which must not influence each other
 	for _, test := range []struct {
 		name string
-		assembly
+		assembled
 		want string // the depth at each position, or "-", then the greatest; or the error
 	}{
-		{"straight", assembly{bytecode: asm(code.Iconst0, code.Lconst0, code.Pop2, code.Pop, code.Return)},
+		{"straight", assembled{bytecode: asm(code.Iconst0, code.Lconst0, code.Pop2, code.Pop, code.Return)},
 			"0 1 3 1 0 max 3"},
-		{"branch", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return)}, "0 1 - - 0 0 max 1"},
-		{"dead code", assembly{bytecode: asm(code.Return, code.Iconst0, code.Pop)}, "0 - - max 0"},
-		{"dead code with a frame", assembly{bytecode: asm(code.Return, code.Iconst0, code.Pop, code.Return),
+		{"branch", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return)}, "0 1 - - 0 0 max 1"},
+		{"dead code", assembled{bytecode: asm(code.Return, code.Iconst0, code.Pop)}, "0 - - max 0"},
+		{"dead code with a frame", assembled{bytecode: asm(code.Return, code.Iconst0, code.Pop, code.Return),
 			attributes: map[string][]byte{"StackMapTable": asm(1, byte(255), 1, 0, 2, byte(1), byte(4))}},
 			"0 3 4 3 max 4"},
-		{"handler", assembly{bytecode: asm(code.Return, code.Athrow), handlers: u2s(0, 1, 1, 0)}, "0 1 max 1"},
-		{"subroutine", assembly{bytecode: asm(code.Jsr, 4, code.Return, code.Astore0, code.Ret, byte(0))},
+		{"handler", assembled{bytecode: asm(code.Return, code.Athrow), handlers: u2s(0, 1, 1, 0)}, "0 1 max 1"},
+		{"subroutine", assembled{bytecode: asm(code.Jsr, 4, code.Return, code.Astore0, code.Ret, byte(0))},
 			"0 - - 0 1 0 - max 1"},
-		{"switch", assembly{bytecode: asm(code.Iconst0, code.Tableswitch, nops(2), 0, 19, 0, 0, 0, 0, 0, 19,
+		{"switch", assembled{bytecode: asm(code.Iconst0, code.Tableswitch, nops(2), 0, 19, 0, 0, 0, 0, 0, 19,
 			code.Return)},
 			"0 1 - - - - - - - - - - - - - - - - - - 0 max 1"},
-		{"underflow", assembly{bytecode: asm(code.Iconst0, code.Pop2)}, "pop2 at 1 takes 2 words off a stack of 1"},
-		{"falls off", assembly{bytecode: asm(code.Nop)}, "control leaves the code: target 1 of 1 bytes"},
-		{"jumps out", assembly{bytecode: asm(code.Goto, 3)}, "goto at 0: control leaves the code: target 3 of 3 bytes"},
-		{"jumps out backwards", assembly{bytecode: asm(code.Goto, 0xFFFF)},
+		{"underflow", assembled{bytecode: asm(code.Iconst0, code.Pop2)}, "pop2 at 1 takes 2 words off a stack of 1"},
+		{"falls off", assembled{bytecode: asm(code.Nop)}, "control leaves the code: target 1 of 1 bytes"},
+		{"jumps out", assembled{bytecode: asm(code.Goto, 3)}, "goto at 0: control leaves the code: target 3 of 3 bytes"},
+		{"jumps out backwards", assembled{bytecode: asm(code.Goto, 0xFFFF)},
 			"goto at 0: control leaves the code: target -1 of 3 bytes"},
-		{"handler outside", assembly{bytecode: asm(code.Return), handlers: u2s(0, 1, 1, 0)},
+		{"handler outside", assembled{bytecode: asm(code.Return), handlers: u2s(0, 1, 1, 0)},
 			"exception handler: control leaves the code: target 1 of 1 bytes"},
-		{"two depths", assembly{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 4, code.Pop, code.Return)},
+		{"two depths", assembled{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 4, code.Pop, code.Return)},
 			"operand stack at 6 is 1 words deep on one path and 0 on another"},
-		{"two depths at a goto", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.Iconst0, code.Iconst0,
+		{"two depths at a goto", assembled{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.Iconst0, code.Iconst0,
 			code.Goto, 0xFFFB, code.Return)}, "goto at 6: operand stack at 1 is 1 words deep on one path and 2 on another"},
-		{"two depths at a branch", assembly{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 0xFFFE, code.Pop,
+		{"two depths at a branch", assembled{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 0xFFFE, code.Pop,
 			code.Return)}, "ifeq at 2: operand stack at 0 is 0 words deep on one path and 1 on another"},
-		{"no code", assembly{}, "control leaves the code: target 0 of 0 bytes"},
-		{"unknown opcode", assembly{bytecode: asm(code.Nop, byte(0xFE))}, "unknown opcode 0xfe at 1"},
-		{"cut off", assembly{bytecode: asm(code.Iconst0, code.Ifeq, byte(0))},
+		{"no code", assembled{}, "control leaves the code: target 0 of 0 bytes"},
+		{"unknown opcode", assembled{bytecode: asm(code.Nop, byte(0xFE))}, "unknown opcode 0xfe at 1"},
+		{"cut off", assembled{bytecode: asm(code.Iconst0, code.Ifeq, byte(0))},
 			"ifeq at 1 is malformed or runs past the end of the code (3 bytes)"},
-		{"goto_w", assembly{bytecode: asm(code.GotoW, 0, 5, code.Return)}, "0 - - - - 0 max 0"},
-		{"wide", assembly{bytecode: asm(code.Wide, code.Lload, 300, code.Pop2, code.Return)}, "0 - - - 2 0 max 2"},
-		{"members", assembly{bytecode: asm(code.Getstatic, fieldInt, code.Dup, code.Putfield, fieldInt, code.Lconst0,
+		{"goto_w", assembled{bytecode: asm(code.GotoW, 0, 5, code.Return)}, "0 - - - - 0 max 0"},
+		{"wide", assembled{bytecode: asm(code.Wide, code.Lload, 300, code.Pop2, code.Return)}, "0 - - - 2 0 max 2"},
+		{"members", assembled{bytecode: asm(code.Getstatic, fieldInt, code.Dup, code.Putfield, fieldInt, code.Lconst0,
 			code.Dconst0, code.Invokestatic, callWide, code.Pop2, code.Return)}, "0 - - 1 2 - - 0 2 4 - - 2 0 max 4"},
-		{"a value below the stack", assembly{bytecode: asm(code.Putstatic, fieldInt, code.Return)},
+		{"a value below the stack", assembled{bytecode: asm(code.Putstatic, fieldInt, code.Return)},
 			"putstatic at 0 takes 1 words off a stack of 0"},
-		{"arguments below the stack", assembly{bytecode: asm(code.Aload0, code.Invokevirtual, callWide)},
+		{"arguments below the stack", assembled{bytecode: asm(code.Aload0, code.Invokevirtual, callWide)},
 			"invokevirtual at 1 takes 5 words off a stack of 1"},
-		{"a method as a field", assembly{bytecode: asm(code.Getstatic, callVoid)},
+		{"a method as a field", assembled{bytecode: asm(code.Getstatic, callVoid)},
 			`getstatic at 0: malformed field descriptor "()V"`},
-		{"a field as a method", assembly{bytecode: asm(code.Invokestatic, fieldInt)},
+		{"a field as a method", assembled{bytecode: asm(code.Invokestatic, fieldInt)},
 			`invokestatic at 0: "I" is not a method descriptor`},
-		{"no member", assembly{bytecode: asm(code.Getstatic, 0xFFFF)},
+		{"no member", assembled{bytecode: asm(code.Getstatic, 0xFFFF)},
 			"getstatic at 0: constant pool index 65535 does not refer to a member (tag 0)"},
 	} {
 		m := test.sample(t)
@@ -224,45 +224,45 @@ func TestInitialisation(t *testing.T) {
 	call := asm(code.Invokespecial, superInit)
 	for _, test := range []struct {
 		name string
-		assembly
+		assembled
 		calls []int
 		at    []int // instructions where this is initialised on all paths
 		fails string
 	}{
-		{"plain", assembly{bytecode: asm(code.Aload0, call, code.Nop, code.Return)}, []int{1}, []int{4, 5}, ""},
-		{"another object first", assembly{bytecode: asm(code.Aload0, code.New, classT, code.Dup, code.Iconst0,
+		{"plain", assembled{bytecode: asm(code.Aload0, call, code.Nop, code.Return)}, []int{1}, []int{4, 5}, ""},
+		{"another object first", assembled{bytecode: asm(code.Aload0, code.New, classT, code.Dup, code.Iconst0,
 			code.Invokespecial, thisInit, code.Pop, call, code.Return)}, []int{10}, []int{13}, ""},
-		{"through a local and back", assembly{bytecode: asm(code.Aload0, code.Astore, byte(5), code.Iconst0,
+		{"through a local and back", assembled{bytecode: asm(code.Aload0, code.Astore, byte(5), code.Iconst0,
 			code.Istore0, code.Aload, byte(5), code.Dup, code.Pop, call, code.Return)}, []int{9}, []int{12}, ""},
-		{"shuffled on the stack", assembly{bytecode: asm(code.Iconst0, code.Aload0, code.DupX1, code.Pop2, code.Iconst1,
+		{"shuffled on the stack", assembled{bytecode: asm(code.Iconst0, code.Aload0, code.DupX1, code.Pop2, code.Iconst1,
 			code.Swap, code.Pop, call, code.Return)}, nil, nil, ""},
-		{"below on the stack", assembly{bytecode: asm(code.Aload0, code.Iconst0, code.Dup2, code.Pop, code.Swap,
+		{"below on the stack", assembled{bytecode: asm(code.Aload0, code.Iconst0, code.Dup2, code.Pop, code.Swap,
 			code.Pop2, call, code.Return)}, []int{6}, []int{9}, ""},
-		{"two calls", assembly{bytecode: asm(code.Iload1, code.Ifeq, 10, code.Aload0, call, code.Goto, 7, code.Aload0,
+		{"two calls", assembled{bytecode: asm(code.Iload1, code.Ifeq, 10, code.Aload0, call, code.Goto, 7, code.Aload0,
 			call, code.Return)}, []int{5, 12}, []int{8, 15}, ""},
-		{"a throw first", assembly{bytecode: asm(code.Iload1, code.Ifeq, 5, code.AconstNull, code.Athrow, code.Aload0,
+		{"a throw first", assembled{bytecode: asm(code.Iload1, code.Ifeq, 5, code.AconstNull, code.Athrow, code.Aload0,
 			call, code.Return)}, []int{7}, []int{10}, ""},
-		{"a loop first", assembly{bytecode: asm(code.Iload1, code.Ifne, 0xFFFF, code.Aload0, call, code.Return)},
+		{"a loop first", assembled{bytecode: asm(code.Iload1, code.Ifne, 0xFFFF, code.Aload0, call, code.Return)},
 			[]int{5}, []int{8}, ""},
-		{"a handler over both sides", assembly{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
+		{"a handler over both sides", assembled{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
 			handlers: u2s(0, 5, 5, 0)}, []int{1}, []int{4}, ""},
-		{"a handler behind", assembly{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
+		{"a handler behind", assembled{bytecode: asm(code.Aload0, call, code.Return, code.Athrow),
 			handlers: u2s(4, 5, 5, 0)}, []int{1}, []int{4, 5}, ""},
-		{"never", assembly{bytecode: asm(code.Goto, 0)}, nil, nil, ""},
-		{"not everywhere", assembly{bytecode: asm(code.Iload1, code.Ifeq, 7, code.Aload0, call, code.Return)}, []int{5},
+		{"never", assembled{bytecode: asm(code.Goto, 0)}, nil, nil, ""},
+		{"not everywhere", assembled{bytecode: asm(code.Iload1, code.Ifeq, 7, code.Aload0, call, code.Return)}, []int{5},
 			nil, ""},
-		{"joined late", assembly{bytecode: asm(code.Iload1, code.Ifeq, 11, code.Aload0, call, code.Goto, 7, code.Nop,
+		{"joined late", assembled{bytecode: asm(code.Iload1, code.Ifeq, 11, code.Aload0, call, code.Goto, 7, code.Nop,
 			code.Goto, 3, code.Return)}, []int{5}, []int{8}, ""},
-		{"again", assembly{bytecode: asm(code.Aload0, call, code.Aload0, call, code.Return)}, []int{1}, []int{4, 5, 8},
+		{"again", assembled{bytecode: asm(code.Aload0, call, code.Aload0, call, code.Return)}, []int{1}, []int{4, 5, 8},
 			""},
-		{"of another object alone", assembly{bytecode: asm(code.AconstNull, call, code.Return)}, nil, nil, ""},
-		{"underflow", assembly{bytecode: asm(call)}, nil, nil, "invokespecial at 0 takes 1 words off a stack of 0"},
-		{"a local beyond all", assembly{bytecode: asm(code.Aload, byte(9), code.Return)}, nil, nil,
+		{"of another object alone", assembled{bytecode: asm(code.AconstNull, call, code.Return)}, nil, nil, ""},
+		{"underflow", assembled{bytecode: asm(call)}, nil, nil, "invokespecial at 0 takes 1 words off a stack of 0"},
+		{"a local beyond all", assembled{bytecode: asm(code.Aload, byte(9), code.Return)}, nil, nil,
 			"aload at 0 uses local 9 of 8"},
-		{"unknown opcode", assembly{bytecode: []byte{0xFE}}, nil, nil, "unknown opcode 0xfe at 0"},
-		{"falls off", assembly{bytecode: asm(code.Nop)}, nil, nil, "control leaves the code: target 1 of 1 bytes"},
+		{"unknown opcode", assembled{bytecode: []byte{0xFE}}, nil, nil, "unknown opcode 0xfe at 0"},
+		{"falls off", assembled{bytecode: asm(code.Nop)}, nil, nil, "control leaves the code: target 1 of 1 bytes"},
 	} {
-		test.assembly.name, test.maxLocals = "<init>", 8
+		test.assembled.name, test.maxLocals = "<init>", 8
 		m := test.sample(t)
 		got, err := code.Initialisation(m.class.ConstantPool(), &m.code)
 		if fmt.Sprint(err) != errorText(test.fails) {

@@ -2,12 +2,13 @@ package code_test
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // FuzzMethods checks that analysing and moving the methods of any class file returns a result or an error, and that
@@ -17,10 +18,7 @@ import (
 // of its size.
 func FuzzMethods(f *testing.F) {
 	for _, path := range sampleFiles(f) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fixture.Read(f, path)
 		if len(data) < 2500 {
 			f.Add(data, uint16(7), uint16(3), false)
 			f.Add(data, uint16(0), uint16(32760), true)
@@ -110,10 +108,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := classfile.Parse(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := assembly.Parse(t, out)
 	if _, _, err := again.Code(&again.Methods()[index]); err != nil {
 		t.Error(err)
 	}

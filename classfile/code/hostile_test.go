@@ -21,7 +21,7 @@ func TestHostile(t *testing.T) {
 	for i := range 65535 {
 		handlers = append(handlers, u2s(0, len(stores), i%60000/5*5, 0)...)
 	}
-	m := assembly{name: "<init>", maxStack: 1, maxLocals: 65535, bytecode: asm(stores, code.Return),
+	m := assembled{name: "<init>", maxStack: 1, maxLocals: 65535, bytecode: asm(stores, code.Return),
 		handlers: handlers}.sample(t)
 	if _, err := code.Initialisation(m.class.ConstantPool(), &m.code); err == nil {
 		t.Error("a constructor with 65,535 handlers over everything is followed to its end")
@@ -30,7 +30,7 @@ func TestHostile(t *testing.T) {
 }
 
 // moved relocates the method with n nops inserted at pc.
-func moved(t *testing.T, a assembly, pc, n int) (*relocation, error) {
+func moved(t *testing.T, a assembled, pc, n int) (*relocation, error) {
 	t.Helper()
 	m := a.sample(t)
 	patch := code.Patch{MaxStack: a.maxStack, Insertions: []code.Insertion{{PC: pc, Bytecode: nops(n)}}}

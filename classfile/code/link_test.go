@@ -15,6 +15,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -163,10 +164,7 @@ func TestStretchedLinks(t *testing.T) {
 			if parent := filepath.Base(filepath.Dir(path)); parent != "g" && parent != "modern" {
 				continue // the other versions have the same class names
 			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fixture.Read(t, path)
 			out, n := stretched(t, random, path, data)
 			long += n
 			original.add(filepath.Base(path), data)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // far returns the offset of a goto_w that jumps n bytes.
@@ -25,20 +25,20 @@ func TestNotes(t *testing.T) {
 	jump := asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return) // to 5, nop at 4
 	for _, test := range []struct {
 		name string
-		assembly
+		assembled
 		pc, length int
 		want       string
 	}{
-		{"nothing moves far", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 3, "[]"},
-		{"a full form that stays", assembly{bytecode: jump, attributes: frames(1, byte(255), 5, 0, 0)}, 4, 32000, "[]"},
-		{"an extended form that is none too many", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4,
+		{"nothing moves far", assembled{bytecode: jump, attributes: frames(1, byte(5))}, 4, 3, "[]"},
+		{"a full form that stays", assembled{bytecode: jump, attributes: frames(1, byte(255), 5, 0, 0)}, 4, 32000, "[]"},
+		{"an extended form that is none too many", assembled{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4,
 			100, "[f 0 251]"},
-		{"an extended form that stays needless", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 5,
+		{"an extended form that stays needless", assembled{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 5,
 			"[]"},
-		{"a short form that becomes extended", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 100, "[]"},
+		{"a short form that becomes extended", assembled{bytecode: jump, attributes: frames(1, byte(5))}, 4, 100, "[]"},
 	} {
-		test.assembly.access, test.maxStack, test.maxLocals = static, 2, 2
-		r, err := moved(t, test.assembly, test.pc, test.length)
+		test.assembled.access, test.maxStack, test.maxLocals = static, 2, 2
+		r, err := moved(t, test.assembled, test.pc, test.length)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -81,7 +81,7 @@ func TestReach(t *testing.T) {
 			"method would be too large: the branch at 1 would lead over 32769 bytes, and two bytes hold at most 32767"},
 		{"wide", asm(code.GotoW, far(6), code.Nop, code.Return), asm(1, byte(6)), 5, 40000, ""},
 	} {
-		a := assembly{access: classfile.AccStatic, maxStack: 1, bytecode: test.bytecode,
+		a := assembled{access: classfile.AccStatic, maxStack: 1, bytecode: test.bytecode,
 			attributes: map[string][]byte{"StackMapTable": test.frames}}
 		r, err := moved(t, a, test.at, test.length)
 		if test.want != "" {
@@ -99,25 +99,25 @@ func TestReach(t *testing.T) {
 }
 
 func TestRelocateErrors(t *testing.T) {
-	attribute := func(name string, info ...any) assembly {
-		return assembly{bytecode: asm(code.Nop, code.Return), attributes: map[string][]byte{name: asm(info...)}}
+	attribute := func(name string, info ...any) assembled {
+		return assembled{bytecode: asm(code.Nop, code.Return), attributes: map[string][]byte{name: asm(info...)}}
 	}
 	for _, test := range []struct {
 		name string
-		assembly
+		assembled
 		length int
 		want   string
 	}{
 		{"unknown attribute", attribute("com.example.Offsets"), 1,
 			"unknown attribute inside Code: com.example.Offsets"},
-		{"too long", assembly{bytecode: asm(code.Nop, code.Return)}, 65534,
+		{"too long", assembled{bytecode: asm(code.Nop, code.Return)}, 65534,
 			"method would be too large: code of 65536 bytes, the limit is 65535"},
-		{"branch out of the code", assembly{bytecode: asm(code.Nop, code.Goto, 99)}, 1,
+		{"branch out of the code", assembled{bytecode: asm(code.Nop, code.Goto, 99)}, 1,
 			"goto at 1 branches to 100, outside of the 4 bytes of code"},
-		{"unknown opcode", assembly{bytecode: []byte{0, 0xFF}}, 1, "unknown opcode 0xff at 1"},
-		{"padding", assembly{bytecode: asm(code.Nop, code.Lookupswitch, byte(0), byte(1), far(8), far(0))}, 1,
+		{"unknown opcode", assembled{bytecode: []byte{0, 0xFF}}, 1, "unknown opcode 0xff at 1"},
+		{"padding", assembled{bytecode: asm(code.Nop, code.Lookupswitch, byte(0), byte(1), far(8), far(0))}, 1,
 			"lookupswitch at 1 has padding that is not zero, which strip could not restore"},
-		{"handler", assembly{bytecode: asm(code.Nop, code.Return), handlers: u2s(0, 1, 7, 0)}, 1,
+		{"handler", assembled{bytecode: asm(code.Nop, code.Return), handlers: u2s(0, 1, 7, 0)}, 1,
 			"exception table holds the position 7, outside of the 2 bytes of code"},
 		{"lines", attribute("LineNumberTable", 1, 3, 1), 1,
 			"LineNumberTable: holds the position 3, outside of the 2 bytes of code"},
@@ -148,7 +148,7 @@ func TestRelocateErrors(t *testing.T) {
 		{"annotation outside", attribute("RuntimeVisibleTypeAnnotations", 1, byte(0x44), 3, byte(0), 1, 0), 1,
 			"RuntimeVisibleTypeAnnotations: holds the position 3, outside of the 2 bytes of code"},
 	} {
-		_, err := moved(t, test.assembly, 0, test.length)
+		_, err := moved(t, test.assembled, 0, test.length)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%s:\ngot  %v\nwant %s", test.name, err, test.want)
 		}
@@ -156,7 +156,7 @@ func TestRelocateErrors(t *testing.T) {
 			t.Errorf("%s: wraps the wrong sentinel: %v", test.name, err)
 		}
 	}
-	m := assembly{bytecode: asm(code.Goto, 3, code.Return)}.sample(t)
+	m := assembled{bytecode: asm(code.Goto, 3, code.Return)}.sample(t)
 	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
 	for _, at := range [][]int{{-1}, {4}, {3, 0}} {
 		var patch code.Patch
@@ -168,7 +168,7 @@ func TestRelocateErrors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"StackMapTable", "CharacterRangeTable", "LineNumberTable"} {
-		a := assembly{bytecode: asm(code.Return), attributes: map[string][]byte{name: nil}}
+		a := assembled{bytecode: asm(code.Return), attributes: map[string][]byte{name: nil}}
 		if _, err := moved(t, a, 0, 1); err == nil || errors.Is(err, code.ErrUnknownAttribute) {
 			t.Errorf("%s without its table: %v, want an error about the table", name, err)
 		}
@@ -192,7 +192,7 @@ func TestSubroutines(t *testing.T) {
 		code.Astore2, code.Iload1, code.Iload0, code.Iadd, code.Istore1, // 16
 		code.Iinc, byte(0), byte(0xFF), code.Ret, byte(2), // 21
 	)
-	a := assembly{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2,
+	a := assembled{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2,
 		maxLocals: 3, bytecode: bytecode}
 	for _, at := range [][2]int{{11, 1}, {5, 32000}, {11, 32000}, {21, 32000}} {
 		r, err := moved(t, a, at[0], at[1])
@@ -201,9 +201,7 @@ func TestSubroutines(t *testing.T) {
 		}
 		r.check()
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "T.class"), r.new.class.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, "T.class"), r.new.class.Bytes())
 		out, err := exec.Command(jdk.Tool("java"), "-Xverify:all", "-cp", dir,
 			filepath.Join("testdata", "Run.java")).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || !strings.HasSuffix(got, "5050") {

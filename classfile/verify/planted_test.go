@@ -15,7 +15,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // fault is a mistake that a programmer could make in the injector. old is in file exactly once; new stands in its
@@ -231,10 +233,7 @@ func overlay(t *testing.T, root, dir string) string {
 	for i, f := range faults {
 		path := filepath.Join(root, filepath.FromSlash(f.file))
 		if sources[path] == "" {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fixture.Read(t, path)
 			sources[path] = string(data)
 		}
 		if n := strings.Count(sources[path], f.old); n != 1 {
@@ -254,18 +253,14 @@ func overlay(t *testing.T, root, dir string) string {
 			t.Fatalf("%s with its faults: %v", path, err)
 		}
 		replace[path] = filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		if err := os.WriteFile(replace[path], text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, replace[path], text)
 	}
 	list, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, list, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, list)
 	return file
 }
 
@@ -287,9 +282,7 @@ func TestPlantedFaults(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "planted.test")
 	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay(t, root, dir), "-o", program, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build, err, out)
-	}
+	fixture.Run(t, build)
 	run := func(name string) string {
 		cmd := exec.Command(program, "-test.run=^Test(Types)?AsPlanted$", "-test.v", "-planted")
 		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name)
@@ -327,10 +320,7 @@ func committedAndCrafted(t *testing.T) map[string]*classfile.Class {
 	t.Helper()
 	all := crafted.Classes(t)
 	for name, data := range crafted.Committed(t) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		all[name] = c
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestAnalyzeSchema checks the JSON of analyze against the documented schema.
@@ -57,9 +58,7 @@ func TestTraceSchema(t *testing.T) {
 	text := "----- pid 7 at now -----\n\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n" +
 		"  - waiting to lock <0x1> (a a.L) held by thread 2\n" +
 		"\"x\" prio=5 tid=2 Blocked\n  - waiting to lock <0x2> (a a.L) held by thread 1\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, text)
 	var stdout, stderr bytes.Buffer
 	if code := runTool(context.Background(), []string{"analyze", file, "--format", "json"},
 		strings.NewReader(""), &stdout, &stderr); code != cli.ExitDone {

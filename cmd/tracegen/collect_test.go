@@ -22,6 +22,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -175,8 +176,9 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 			timing["suspendedMillis"] = 100
 		}
 		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind,
-			"detector": "looper", "id": fmt.Sprintf("%016x-s%d-1", recording, k), "basic": basic, "timing": timing,
-			"stack": stack, "facts": map[string]string{"slow": []string{"true", "false"}[rnd.IntN(2)]}})
+			"detector": "looper", "id": fmt.Sprintf("%016x-s%d%04d-1", recording, rnd.IntN(1e6), k), "basic": basic,
+			"timing": timing,
+			"stack":  stack, "facts": map[string]string{"slow": []string{"true", "false"}[rnd.IntN(2)]}})
 		if err != nil {
 			panic(err)
 		}
@@ -207,9 +209,7 @@ func readGroups(t *testing.T, args ...string) group.Fleet {
 func TestQueriesReturnWhatGroupReports(t *testing.T) {
 	dir := t.TempDir()
 	mappings := filepath.Join(dir, "mappings")
-	if err := os.Mkdir(mappings, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, mappings)
 	digests, load := writeMappings(t, mappings)
 	rnd := rand.New(rand.NewPCG(16, 12))
 	store := filepath.Join(dir, "collected")
@@ -227,19 +227,13 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
 	}
 	ask := func(sql string) [][]string {
-		views, err := os.ReadFile("../../docs/sql/reports.sql")
-		if err != nil {
-			t.Fatal(err)
-		}
+		views := fixture.Read(t, "../../docs/sql/reports.sql")
 		rows, err := oracle.QueryDuckDB(t.Context(), dir, string(views), sql)
 		oracle.Require(t, err)
 		return rows
 	}
 	query := func(name string) [][]string {
-		sql, err := os.ReadFile("../../docs/sql/" + name + ".sql")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sql := fixture.Read(t, "../../docs/sql/"+name+".sql")
 		return ask(string(sql))
 	}
 	// Without some of each, the comparison below could not show that a query counts what group does not.

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // reloaded is a collector in a process of its own, whose files the test changes.
@@ -30,10 +32,7 @@ type reloaded struct {
 func startReloaded(t *testing.T) *reloaded {
 	t.Helper()
 	c := &reloaded{T: t, dir: t.TempDir(), messages: make(chan string, 100)}
-	key, err := os.ReadFile("../../internal/fleet/collect/testdata/signing.pem")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fixture.Read(t, "../../internal/fleet/collect/testdata/signing.pem")
 	c.write("signing.pem", string(key))
 	c.settings(1)
 	c.cmd = exec.Command("tracegen", "collect", "--store", "collected", "--listen", "127.0.0.1:0",
@@ -62,9 +61,7 @@ func startReloaded(t *testing.T) *reloaded {
 func (c *reloaded) write(name, text string) {
 	c.Helper()
 	path := filepath.Join(c.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		c.Fatal(err)
-	}
+	fixture.Directory(c, filepath.Dir(path))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		c.Fatal(err)
 	}
@@ -159,9 +156,29 @@ func TestCollectReadsSettingsAgain(t *testing.T) {
 		c.message(message)
 	}
 	c.want("at the start", 1)
+	// A connection that is open when the certificate is replaced goes on.
+	kept, err := tls.Dial("tcp", c.address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	lines := bufio.NewReader(kept)
+	again := func() {
+		t.Helper()
+		fmt.Fprint(kept, "GET /v1/config?package=com.a HTTP/1.1\r\nHost: c\r\n\r\n")
+		answer, err := http.ReadResponse(lines, nil)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatal(answer, err)
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again()
 	c.settings(2)
 	c.want("before the signal", 1)
 	hangup("tokens, certificate and configuration were read again")
+	again()
 	c.want("after the signal", 2)
 	for _, bad := range []struct{ file, text, want string }{
 		{"tokens", "short\n", "token-file"},
@@ -172,10 +189,7 @@ func TestCollectReadsSettingsAgain(t *testing.T) {
 		{"key.pem", "", "cert.pem"},
 		{"signing.pem", "no key", "signing.pem"},
 	} {
-		signing, err := os.ReadFile(filepath.Join(c.dir, "signing.pem"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		signing := fixture.Read(t, filepath.Join(c.dir, "signing.pem"))
 		c.settings(3)
 		c.write(bad.file, bad.text)
 		if err := c.cmd.Process.Signal(syscall.SIGHUP); err != nil {

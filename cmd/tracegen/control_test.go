@@ -1,10 +1,8 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
@@ -73,15 +72,6 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	write := func(name string, data []byte) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	marked := func(text string) []byte { return []byte(strings.ReplaceAll(text, "EVIL", evil)) }
 	class := func(name, code string) []byte {
 		c := assembly.Class{Major: 52, Name: name, Super: "java/lang/Object", Methods: []assembly.Method{
@@ -90,34 +80,21 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		return c.Bytes()
 	}
 	in := "in" + evil + ".jar"
-	var jar bytes.Buffer
-	w := zip.NewWriter(&jar)
-	for name, data := range map[string][]byte{"p/A" + evil + ".class": class("p/A"+evil, "invokestatic p/T.m()V\nreturn"),
+	fixture.Write(t, in, fixture.ZipOf(t, map[string][]byte{
+		"p/A" + evil + ".class":   class("p/A"+evil, "invokestatic p/T.m()V\nreturn"),
 		"p/Bad" + evil + ".class": class("p/Bad"+evil, "pop\nreturn"), "t" + evil + ".txt": {1},
-		"short" + evil + ".class": {0xCA, 0xFE, 0xBA, 0xBE}} {
-		f, err := w.Create(name)
-		if err == nil {
-			_, err = f.Write(data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	write(in, jar.Bytes())
-	write("rules.yml", []byte(`rules: [{block: "zz\x1bc.**"}]`+"\n"))
-	write("list.txt", marked("[package]\n-keeppackage xEVIL/y\nnonsense EVIL\n"))
-	write("bad.yml", []byte(`"ru\x1bcles": "x\x1bc"`))
+		"short" + evil + ".class": {0xCA, 0xFE, 0xBA, 0xBE}}))
+	fixture.Write(t, "rules.yml", `rules: [{block: "zz\x1bc.**"}]`+"\n")
+	fixture.Write(t, "list.txt", marked("[package]\n-keeppackage xEVIL/y\nnonsense EVIL\n"))
+	fixture.Write(t, "bad.yml", `"ru\x1bcles": "x\x1bc"`)
 	recording, err := tape.Make(string(marked(evilTape)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tgd := "r" + evil + ".tgd"
-	write(tgd, recording)
+	fixture.Write(t, tgd, recording)
 	r8 := "r8" + evil + ".txt"
-	write(r8, marked("aEVIL.B -> a.EVIL:\n    1:2:void rEVIL(int):3:4 -> xEVIL\n"))
+	fixture.Write(t, r8, marked("aEVIL.B -> a.EVIL:\n    1:2:void rEVIL(int):3:4 -> xEVIL\n"))
 	push := []string{"mappings", "push", "m.txt", "--archive", "arch" + evil, "--version", "1" + evil,
 		"--variant", "v" + evil}
 
@@ -169,10 +146,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 	}
 	word := regexp.MustCompile(`[A-Za-z0-9_)]+`)
 	for _, name := range texts {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, name)
 		// Each fourth word has the marker, in four turns, so that what it marks is still understood.
 		for turn := range 4 {
 			i := 0
@@ -183,7 +157,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 				return append(bytes.Clone(w), evil...)
 			})
 			shown(t, -1, string(marked), "analyze", "-", "--mapping", "m.txt")
-			write("log.txt", marked)
+			fixture.Write(t, "log.txt", marked)
 			shown(t, -1, "", "group", "log.txt", "--mapping", "m.txt")
 		}
 	}

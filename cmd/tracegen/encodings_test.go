@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestTextInputsInAnyEncoding writes each text that a command reads in each encoding of the editors and shells of
@@ -25,10 +26,7 @@ func TestTextInputsInAnyEncoding(t *testing.T) {
 	sample := filepath.Join(root, "testdata", "sample", "sample.jar")
 	texts := map[string]string{}
 	for _, name := range []string{"blockcanary.txt", "json.txt"} {
-		text, err := os.ReadFile(filepath.Join(root, "internal/recording/source/testdata/reports", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, filepath.Join(root, "internal/recording/source/testdata/reports", name))
 		texts[name] = string(text)
 	}
 	t.Chdir(t.TempDir())
@@ -37,21 +35,8 @@ func TestTextInputsInAnyEncoding(t *testing.T) {
 		code = runTool(context.Background(), args, strings.NewReader(""), &out, &errs)
 		return out.String() + errs.String(), code
 	}
-	write := func(name string, data []byte) {
-		t.Helper()
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if text, code := run("instrument", sample, "-o", "out.jar", "--mapping", "map.txt", "--reports", "lists"); code != 0 {
 		t.Fatal(text)
-	}
-	kept := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
 	}
 	stack := "\tat a.b.c(SourceFile:1)\n"
 	r8 := "sample.Main -> a.b:\n    1:1:void main(java.lang.String[]):7:7 -> c\n"
@@ -66,13 +51,13 @@ func TestTextInputsInAnyEncoding(t *testing.T) {
 			[]string{"instrument", sample, "-o", "o.jar", "--mapping", "o.txt", "--blocklist", "list.txt"}},
 		{"configuration", "conf.yml", "rules:\n  - block: sample.Calculator\n",
 			[]string{"instrument", sample, "-o", "o.jar", "--mapping", "o.txt", "--config", "conf.yml"}},
-		{"base", "base.txt", kept("map.txt"),
+		{"base", "base.txt", fixture.Text(t, "map.txt"),
 			[]string{"instrument", sample, "-o", "o.jar", "--mapping", "o.txt", "--base", "base.txt"}},
-		{"mapping", "m.txt", kept("map.txt"), []string{"lookup", "--mapping", "m.txt", "sample.Main"}},
-		{"mapping to push", "p.txt", kept("map.txt"),
+		{"mapping", "m.txt", fixture.Text(t, "map.txt"), []string{"lookup", "--mapping", "m.txt", "sample.Main"}},
+		{"mapping to push", "p.txt", fixture.Text(t, "map.txt"),
 			[]string{"mappings", "push", "p.txt", "--archive", "archive", "--time", "2026-11-22T13:19:28Z"}},
-		{"mappings to compare", "d.txt", kept("map.txt"), []string{"diff", "d.txt", "map.txt"}},
-		{"source lines", "l.tsv", kept("lists/lines.tsv"),
+		{"mappings to compare", "d.txt", fixture.Text(t, "map.txt"), []string{"diff", "d.txt", "map.txt"}},
+		{"source lines", "l.tsv", fixture.Text(t, "lists/lines.tsv"),
 			[]string{"mappings", "push", "map.txt", "--lines", "l.tsv", "--archive", "lines", "--time", "2026-11-22T13:19:28Z"}},
 		{"R8 mapping", "r8.txt", r8, []string{"symbolize", "--r8-mapping", "r8.txt", "stack.txt"}},
 		{"stack", "s.txt", stack, []string{"symbolize", "--r8-mapping", "r8plain.txt", "s.txt"}},
@@ -88,10 +73,10 @@ func TestTextInputsInAnyEncoding(t *testing.T) {
 		"UTF-16LE":       func(text string) []byte { return inUTF16(binary.LittleEndian, text) },
 		"UTF-16BE":       func(text string) []byte { return inUTF16(binary.BigEndian, text) },
 	}
-	write("stack.txt", []byte(stack))
-	write("r8plain.txt", []byte(r8))
+	fixture.Write(t, "stack.txt", stack)
+	fixture.Write(t, "r8plain.txt", r8)
 	for _, in := range inputs {
-		write(in.file, []byte(in.text))
+		fixture.Write(t, in.file, in.text)
 		want, code := run(in.args...)
 		if code == 2 {
 			t.Fatalf("%s: %s", in.what, want)
@@ -100,7 +85,7 @@ func TestTextInputsInAnyEncoding(t *testing.T) {
 			want, code = run(in.args...) // it is there now
 		}
 		for _, name := range slices.Sorted(maps.Keys(encodings)) {
-			write(in.file, encodings[name](in.text))
+			fixture.Write(t, in.file, encodings[name](in.text))
 			if got, gotCode := run(in.args...); got != want || gotCode != code {
 				t.Errorf("%s in %s: exit code %d, want %d, and it prints\n%s\nwant\n%s", in.what, name, gotCode, code, got,
 					want)

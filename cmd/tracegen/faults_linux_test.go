@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -143,10 +144,7 @@ func TestCorpusInputOutputErrors(t *testing.T) {
 		for n := 1; n <= most; n++ {
 			cmd := trace("-e trace=" + name + " -e inject=" + call + ":when=" + fmt.Sprint(n))
 			said, failed := s.fails(t, cmd)
-			log, err := os.ReadFile(s.path("strace.txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := fixture.Read(t, s.path("strace.txt"))
 			runs++
 			what := fmt.Sprintf("%s, number %d of a thread", call, n)
 			crashed := strings.Contains(said, "fatal error: ") // of Go's runtime, whose own calls failed, too

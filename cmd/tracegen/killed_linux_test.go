@@ -20,6 +20,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -79,29 +80,18 @@ var outputSteps = []outputStep{instrumentStep, {
 func newOutputSet(t *testing.T, step outputStep) *outputSet {
 	t.Helper()
 	s := &outputSet{bin: builtTool(t), dir: t.TempDir(), step: step}
-	sample, err := os.ReadFile("../../testdata/sample/sample.jar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := fixture.Read(t, "../../testdata/sample/sample.jar")
 	classes, err := filepath.Glob("../../testdata/classes/bin/g/*.class")
 	if err != nil || len(classes) == 0 {
 		t.Fatal("no classes", err)
 	}
 	files := map[string][]byte{"in/a.jar": sample, "in/b.jar": sample, "broken.jar": []byte("no archive")}
 	for _, class := range classes {
-		data, err := os.ReadFile(class)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, class)
 		files["in/classes/g/"+filepath.Base(class)] = data
 	}
 	for name, data := range files {
-		if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.path(name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, s.path(name), data)
 	}
 	if step.parts {
 		s.makeParts(t)
@@ -157,9 +147,7 @@ func (s *outputSet) command(kind int, out string, more ...string) *exec.Cmd {
 
 func (s *outputSet) run(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, said)
-	}
+	fixture.Run(t, cmd)
 }
 
 // failing runs a command that cleans up after others and fails then: it writes nothing.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestInterrupted checks that an interrupted run fails and leaves nothing behind.
@@ -100,10 +101,7 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 	}
 	var used strings.Builder
 	for _, name := range scripts {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, name)
 		used.Write(text)
 	}
 	keys := 0
@@ -172,10 +170,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		if slices.Contains(ofOthers, filepath.Base(name)) {
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, name)
 		found := named.FindAllStringSubmatch(other.ReplaceAllString(string(text), ""), -1)
 		for _, m := range found {
 			if !known[m[1]] {

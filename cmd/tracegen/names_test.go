@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestNamesAreAcceptedAsShown calls the commands that take names of classes and methods with odd names, as they show
@@ -27,15 +27,11 @@ func TestNamesAreAcceptedAsShown(t *testing.T) {
 		{"chat/ä$ö", "$x", "chat.ä$ö#$x"},
 		{"chat/Hash#Tag", "a#b", "chat.Hash%23Tag#a%23b"},
 	}
-	if err := os.Mkdir("chat", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, "chat")
 	for _, n := range names {
 		c := assembly.Class{Major: 52, Name: n.class, Super: "java/lang/Object", Methods: []assembly.Method{
 			{Access: 9, Name: n.method, Descriptor: "()V", Stack: 1, Locals: 1, Code: "invokestatic p/T.m()V|return"}}}
-		if err := os.WriteFile(n.class+".class", c.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, n.class+".class", c.Bytes())
 	}
 	run := func(want int, args ...string) string {
 		t.Helper()
@@ -61,9 +57,7 @@ func TestNamesAreAcceptedAsShown(t *testing.T) {
 				t.Errorf("explain %s: %s", form, text)
 			}
 			rule := `rules: [{block: "` + form + `"}]`
-			if err := os.WriteFile("rule.yml", []byte(rule+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, "rule.yml", rule+"\n")
 			text := run(0, "instrument", "chat", "-o", "blocked", "--mapping", "b.txt", "--runtime-external", "--config",
 				"rule.yml")
 			if !strings.Contains(text, "1 blocked") {

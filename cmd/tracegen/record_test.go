@@ -1,11 +1,11 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -49,19 +50,12 @@ func (b *javaBench) path(name string) string { return filepath.Join(b.dir, filep
 
 func (b *javaBench) mkdir(name string) string {
 	b.Helper()
-	if err := os.MkdirAll(b.path(name), 0o777); err != nil {
-		b.Fatal(err)
-	}
-	return b.path(name)
+	return fixture.Directory(b, b.path(name))
 }
 
 func (b *javaBench) write(name, text string) string {
 	b.Helper()
-	b.mkdir(filepath.ToSlash(filepath.Dir(name)))
-	if err := os.WriteFile(b.path(name), []byte(text), 0o666); err != nil {
-		b.Fatal(err)
-	}
-	return b.path(name)
+	return fixture.Write(b, b.path(name), text)
 }
 
 func (b *javaBench) rename(from, to string) {
@@ -73,11 +67,7 @@ func (b *javaBench) rename(from, to string) {
 
 func (b *javaBench) read(name string) string {
 	b.Helper()
-	data, err := os.ReadFile(b.path(name))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return string(data)
+	return fixture.Text(b, b.path(name))
 }
 
 // compile compiles sources, by file name, into the directory out. path is the class path, or "".
@@ -98,10 +88,7 @@ func (b *javaBench) tool(name string, args ...string) string {
 	b.Helper()
 	cmd := exec.Command(b.jdk.Tool(name), args...)
 	cmd.Dir, cmd.Env = b.dir, b.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.Fatalf("%s: %v\n%s", name, err, out)
-	}
+	out := fixture.Run(b, cmd)
 	return string(out)
 }
 
@@ -109,47 +96,23 @@ func (b *javaBench) tool(name string, args ...string) string {
 // compressed, as Spring Boot needs them.
 func (b *javaBench) archive(name, manifest, from string) {
 	b.Helper()
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
-	add := func(name, text string) {
-		method := zip.Deflate
-		if strings.HasSuffix(name, ".jar") || strings.HasSuffix(name, "/") {
-			method = zip.Store
-		}
-		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err == nil {
-			_, err = e.Write([]byte(text))
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	add("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n"+manifest+"\r\n")
-	err := filepath.WalkDir(b.path(from), func(path string, d os.DirEntry, err error) error {
-		if err != nil {
+	entries := []fixture.Entry{{Name: "META-INF/MANIFEST.MF", Data: "Manifest-Version: 1.0\r\n" + manifest + "\r\n"}}
+	err := fs.WalkDir(os.DirFS(b.path(from)), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || path == ".":
 			return err
+		case d.IsDir():
+			entries = append(entries, fixture.Entry{Name: path + "/"}) // Spring Boot's loader needs it
+		default:
+			entries = append(entries, fixture.Entry{Name: path, Data: b.read(from + "/" + path),
+				Stored: strings.HasSuffix(path, ".jar")})
 		}
-		name, err := filepath.Rel(b.path(from), path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name != "." {
-				add(filepath.ToSlash(name)+"/", "") // Spring Boot's loader needs it
-			}
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		add(filepath.ToSlash(name), string(data))
-		return err
+		return nil
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
-	b.write(name, out.String())
+	fixture.Write(b, b.path(name), fixture.Pack(b, entries...))
 }
 
 // result is how a command ended.
@@ -264,9 +227,10 @@ func TestRecordJar(t *testing.T) {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
 	b.want(r.stderr, `^tracegen: instrumented: \d+ of \d+ methods traced, in 4 of 4 classes of 2 archives`,
+		`^tracegen: libraries, in 1 of the archives: \d+ of \d+ methods are traced; --scope all`,
 		`^tracegen: recorded: app\.tgd, with the mapping app-mapping\.txt$`,
 		`^tracegen: recording cost: (about|at least) \d+\.\d times the CPU time of the plain program`)
-	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`, ` util\.Util\.answer$`,
+	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` app\.Main\.spin$`,
 		` util\.Util\.spin$`, ` util\.Util\.run$`, ` util\.Version\.name$`)
 	if after := b.read("app.jar") + b.read("lib/util.jar"); after != before {
 		t.Error("an archive of the program has changed")
@@ -302,7 +266,8 @@ func TestRecordClassPath(t *testing.T) {
 		args := append([]string{"java"}, c.args...)
 		plain := b.run(c.env, "java", c.args...)
 		answer := strings.NewReplacer(" ", "", "-", "").Replace(name) + ".txt"
-		r := b.recordWith(c.env, 0, append([]string{"--format", "table", "--answer", answer, "--"}, args...)...)
+		r := b.recordWith(c.env, 0, append([]string{"--scope", "all", "--format", "table", "--answer", answer, "--"},
+			args...)...)
 		if r.stdout != plain.stdout {
 			t.Errorf("%s: the program prints\n%swithout tracegen\n%s", name, r.stdout, plain.stdout)
 		}
@@ -406,9 +371,7 @@ func TestRecordSpringBoot(t *testing.T) {
 	boot := b.mkdir("boot")
 	cmd := exec.Command(b.jdk.Tool("jar"), "xf", filepath.Join(dir, loader.File()))
 	cmd.Dir = boot
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	fixture.Run(t, cmd)
 	if err := os.RemoveAll(filepath.Join(boot, "META-INF")); err != nil {
 		t.Fatal(err)
 	}

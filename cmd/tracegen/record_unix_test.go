@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -121,10 +122,7 @@ class Server { void handle() { for (int i = 0; i < 5; i++) Main.spin(1000); } }`
 func TestRecordPage(t *testing.T) {
 	nightly.Only(t, "commands")
 	b := newJavaBench(t)
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "record.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := fixture.Read(t, filepath.Join("..", "..", "docs", "record.md"))
 	b.compile("app", "", map[string]string{"Main.java": exampleSource})
 	b.compile("plug", "", map[string]string{"Plug.java": "class Plug { void m() { } }"})
 	b.compile("mods/com.example", "", map[string]string{"Main.java": exampleSource,

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // The names that R8 has made in the texts, and those that it has made them of.
@@ -34,14 +36,8 @@ func TestRenames(t *testing.T) {
 	}
 	table += "/testdata/renames/table.golden"
 	t.Chdir(t.TempDir())
-	write := func(name string, data []byte) {
-		t.Helper()
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("mapping.txt", all.Files[0].Data)
-	write("other.txt", []byte("Application Not Responding for at least 300 ms.\n\tat other.Other.run(Other.java:1)\n"))
+	fixture.Write(t, "mapping.txt", all.Files[0].Data)
+	fixture.Write(t, "other.txt", "Application Not Responding for at least 300 ms.\n\tat other.Other.run(Other.java:1)\n")
 	run := func(args ...string) string {
 		var out, errs bytes.Buffer
 		if runTool(context.Background(), args, strings.NewReader(""), &out, &errs) == 2 {
@@ -65,7 +61,7 @@ func TestRenames(t *testing.T) {
 	b.WriteString(" |\n" + strings.Repeat("|---", len(parts)+len(analyzed)+2) + "|\n")
 	for _, f := range all.Files[1:] {
 		name, _, _ := strings.Cut(f.Name, " [")
-		write("text.txt", f.Data)
+		fixture.Write(t, "text.txt", f.Data)
 		symbolized := run("symbolize", "text.txt", "--r8-mapping", "mapping.txt")
 		cells := []string{name, restored(symbolized)}
 		if residualName.MatchString(symbolized) {
@@ -81,13 +77,13 @@ func TestRenames(t *testing.T) {
 			cells = append(cells, restored(part))
 		}
 		for _, args := range analyzed {
-			write("text.txt", f.Data)
+			fixture.Write(t, "text.txt", f.Data)
 			got := run(append(args, "text.txt", "--r8-mapping", "mapping.txt")...)
 			cells = append(cells, restored(got))
 			if residualName.MatchString(symbolized) || strings.Contains(symbolized, "<OR>") {
 				continue
 			}
-			write("text.txt", []byte(symbolized))
+			fixture.Write(t, "text.txt", symbolized)
 			if want := run(append(args, "text.txt")...); nativeSource(got, f) != nativeSource(want, f) {
 				t.Errorf("%s: %q of the text:\n%s\nof the text with its names restored:\n%s", name, args, got, want)
 			}
@@ -95,7 +91,7 @@ func TestRenames(t *testing.T) {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	if *update {
-		write(table, []byte(b.String()))
+		fixture.Write(t, table, b.String())
 	}
 	if want, err := os.ReadFile(table); err != nil || string(want) != b.String() {
 		t.Errorf("%v, %s (-want +got):\n%s", err, table, cmp.Diff(string(want), b.String()))

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
@@ -116,9 +117,7 @@ func TestProgressIsErased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("app.tgd", recording, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, "app.tgd", recording)
 	for _, c := range []struct {
 		bar   string
 		first string

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // A wine runs the program for Windows with Wine, which has Windows's rules for names: no case, drives, backslashes,
@@ -34,9 +35,7 @@ func newWine(t *testing.T) *wine {
 	w.env = append(os.Environ(), "WINEPREFIX="+t.TempDir(), "WINEDEBUG=-all", "DISPLAY=")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", w.bin, ".")
 	build.Env = append(os.Environ(), "GOOS=windows", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	fixture.Run(t, build)
 	t.Cleanup(func() {
 		stop := exec.Command("wineserver", "-k", "-w")
 		stop.Env = w.env
@@ -84,25 +83,14 @@ func (w *wine) run(t *testing.T, args ...string) (output string, code int) {
 // Invariant: The outputs do not depend on the operating system, and Windows's names of one file are seen to be one.
 func TestWindowsNames(t *testing.T) {
 	w := newWine(t)
-	sample, err := os.ReadFile(filepath.Join("..", "..", "testdata", "sample", "sample.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	class, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "g", "Flow.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := fixture.Read(t, filepath.Join("..", "..", "testdata", "sample", "sample.jar"))
+	class := fixture.Read(t, filepath.Join("..", "..", "testdata", "classes", "bin", "g", "Flow.class"))
 	for name, data := range map[string][]byte{"in/a.jar": sample, "in/B.JAR": sample, "in/classes/g/Flow.class": class,
 		"rules/more.yml": []byte("rules: [{block: 'sample.Main#main'}]\n"),
 		"conf.yml":       []byte("include: 'rules\\more.yml'\n"),
 		"args.txt":       []byte("in\\\\a.jar\n-o\nargs.jar\n--mapping\nargs.txt.map\n")} {
 		path := filepath.Join(w.dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, data)
 	}
 	if err := os.Link(filepath.Join(w.dir, "in", "a.jar"), filepath.Join(w.dir, "hard.jar")); err != nil {
 		t.Fatal(err)
@@ -136,9 +124,7 @@ func TestWindowsNames(t *testing.T) {
 	here := exec.CommandContext(t.Context(), builtTool(t), "instrument", "in/a.jar", "in/B.JAR", "in/classes", "-o",
 		"here/", "--mapping", "here/map.txt")
 	here.Dir = w.dir
-	if out, err := here.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	fixture.Run(t, here)
 	for windows, linux := range map[string]string{"out/a.jar": "here/a.jar", "out/B.JAR": "here/B.JAR",
 		"out/classes/g/Flow.class": "here/classes/g/Flow.class", "lists/map.txt": "here/map.txt", "back.jar": "in/a.jar"} {
 		got, err := os.ReadFile(filepath.Join(w.dir, windows))
@@ -146,10 +132,7 @@ func TestWindowsNames(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		want, err := os.ReadFile(filepath.Join(w.dir, linux))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fixture.Read(t, filepath.Join(w.dir, linux))
 		if windows != "back.jar" && !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the program writes here", windows)
 		}

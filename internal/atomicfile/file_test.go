@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // listing returns the names in dir and the content of the regular files among them.
@@ -155,13 +157,9 @@ func symlink(t *testing.T, to, at string) {
 
 func TestFileThroughLinks(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "real"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "real"))
 	target := filepath.Join(dir, "real", "target")
-	if err := os.WriteFile(target, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, target, "old")
 	symlink(t, filepath.Join("real", "target"), filepath.Join(dir, "relative"))
 	symlink(t, filepath.Join(dir, "relative"), filepath.Join(dir, "absolute"))
 	symlink(t, filepath.Join("real", "later"), filepath.Join(dir, "dangling"))
@@ -214,9 +212,7 @@ func TestLinked(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"a.jar", "b.jar", "other.jar"} {
-		if err := os.WriteFile(at(name), []byte("x"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, at(name), "x")
 	}
 	if err := os.Link(at("b.jar"), at("hard.jar")); err != nil {
 		t.Skipf("no hard links here: %v", err)

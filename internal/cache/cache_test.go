@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func open(t *testing.T, dir string, limit int64) *Cache {
@@ -93,10 +95,7 @@ func TestDamage(t *testing.T) {
 	k, content := KeyOf("k"), "the content"
 	put(t, c, k, content)
 	name := c.file(k)
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fixture.Read(t, name)
 	check := func(what string, err error) {
 		t.Helper()
 		if err != nil {
@@ -125,10 +124,7 @@ func TestDamage(t *testing.T) {
 	check("longer", os.WriteFile(name, append(bytes.Clone(whole), 0), 0o666))
 	check("doubled", os.WriteFile(name, append(bytes.Clone(whole), whole...), 0o666))
 	put(t, c, KeyOf("other"), content)
-	other, err := os.ReadFile(c.file(KeyOf("other")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := fixture.Read(t, c.file(KeyOf("other")))
 	check("another entry", os.WriteFile(name, other, 0o666))
 	directory := errors.Join(os.Remove(name), os.Mkdir(name, 0o777))
 	check("a directory", directory)
@@ -138,9 +134,7 @@ func TestDamage(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, "notes.txt"), "")
 	if _, err := Open(dir, 1); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a directory with other files: %v", err)
 	}
@@ -186,9 +180,7 @@ func TestTrim(t *testing.T) {
 	one := c.file(KeyOf("1"))
 	stale, fresh, foreign := one+"-OLD"+temporary, one+"-NEW"+temporary, filepath.Join(filepath.Dir(one), "foreign.txt")
 	for _, name := range []string{stale, fresh, foreign} {
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, name, content)
 	}
 	old := time.Now().Add(-2 * maxTemporaryAge)
 	if err := errors.Join(os.Chtimes(stale, old, old), os.Chtimes(foreign, old, old)); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // FuzzEntry puts any bytes where an entry is.
@@ -18,10 +20,7 @@ func FuzzEntry(f *testing.F) {
 	if err := c.Store(key, []byte("content")); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(c.file(key))
-	if err != nil {
-		f.Fatal(err)
-	}
+	whole := fixture.Read(f, c.file(key))
 	f.Add(whole, []byte("content"))
 	f.Add(whole[:len(whole)-1], []byte{})
 	f.Add([]byte(magic), []byte("x"))
@@ -36,9 +35,7 @@ func FuzzEntry(f *testing.F) {
 		if got, err := c.Lookup(key); err != nil || !bytes.Equal(got, content) {
 			t.Fatalf("%q comes back as %q (%v)", content, got, err)
 		}
-		if err := os.WriteFile(c.file(key), file, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, c.file(key), file)
 		got, err := c.Lookup(key)
 		var copied bytes.Buffer
 		if copyErr := c.LookupTo(&copied, key); (err == nil) != (copyErr == nil) ||

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -19,7 +20,7 @@ func OpenArchive(con *console.Console, location string) (*mappingstore.Archive, 
 
 // isArchive reports whether the value of an option names an archive.
 func isArchive(value string) bool {
-	return mappingstore.IsRemote(value) || mappingstore.IsArchive(value)
+	return objects.IsRemote(value) || mappingstore.IsArchive(value)
 }
 
 // IsAbsent reports whether an error says that an archive, or a release of it, does not exist.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +79,27 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 	return o, nil, err
 }
 
+// Digests returns the digests of the mappings that are there.
+func (n *Naming) Digests(ctx context.Context, con *console.Console) (map[string]bool, error) {
+	if !isArchive(n.Mapping) {
+		m, err := resolve.OpenMappings(n.Mapping, nil)
+		if err != nil {
+			return nil, err
+		}
+		return m.Digests(), nil
+	}
+	a, err := OpenArchive(con, n.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	releases, err := a.List(ctx, mappingstore.Selector{})
+	digests := map[string]bool{}
+	for _, r := range releases {
+		digests[r.Digest] = true
+	}
+	return digests, err
+}
+
 // OpenAll opens the mappings for recordings of several builds. Without --mapping, the default file may be missing: what
 // has IDs is refused then, and logs of other tools have names.
 func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Options, error) {
@@ -107,7 +129,7 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 		return err
 	}
 	defer source.Close()
-	name := of.Name
+	name := cmp.Or(of.Shown, of.Name)
 	if name == StandardInput {
 		name = "standard input"
 	}

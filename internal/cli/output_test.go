@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func TestParseArgument(t *testing.T) {
@@ -89,9 +91,7 @@ func TestMakeDirectoriesUndone(t *testing.T) {
 			t.Errorf("%s was not made", dir)
 		}
 	}
-	if err := os.WriteFile("there/a/c/y", nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, "there/a/c/y", "")
 	undo()
 	if IsDirectory("there/a/b") || !IsDirectory("there/a/c") || !IsDirectory("there") {
 		t.Error("want the empty directory gone, the full one and the old one still there")
@@ -141,14 +141,10 @@ func inTree(t *testing.T, names ...string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for _, name := range names {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Directory(t, filepath.Dir(name))
 		if strings.HasSuffix(name, "/") {
 			continue
 		}
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, name, "")
 	}
 }

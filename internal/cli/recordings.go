@@ -21,8 +21,8 @@ const StandardInput = "-"
 
 // Recording is one recording: a file, standard input, or the files of the parts of a recording.
 type Recording struct {
-	// Name is the file, of parts the last one.
-	Name string
+	// Name is the file, of parts the last one. Shown is what stands for it in what is printed, empty for Name.
+	Name, Shown string
 	// Files are in the order of parts.
 	Files []string
 	// parts says which parts the files are, nil for one that does not say.

@@ -34,6 +34,8 @@ type Message struct {
 	File string
 	// Guard is the guard that failed, or nil.
 	Guard *Guard
+	// Fields are further keys of the JSON.
+	Fields map[string]any
 }
 
 // Guard says for programs which guard failed.
@@ -72,7 +74,7 @@ func (m Message) lines() []string {
 }
 
 // WriteJSON writes the message as one object on one line, with the keys level (info, warning, error) and message. That
-// of a failed guard also has guard, its name, and limit, value and unit, see [Guard].
+// of a failed guard also has guard, its name, and limit, value and unit, see [Guard]. Fields follow.
 func (m Message) WriteJSON(w io.Writer) error {
 	if m.Level == LevelNotice {
 		m.Level = LevelInfo
@@ -89,6 +91,10 @@ func (m Message) WriteJSON(w io.Writer) error {
 		object.Guard, object.Limit, object.Value, object.Unit = g.Name, g.Limit, g.Value, g.Unit
 	}
 	line, err := json.Marshal(object)
+	if err == nil && len(m.Fields) > 0 {
+		fields, failed := json.Marshal(m.Fields)
+		line, err = append(append(line[:len(line)-1], ','), fields[1:]...), failed
+	}
 	if err != nil {
 		return err
 	}

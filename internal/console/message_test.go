@@ -2,8 +2,9 @@ package console
 
 import (
 	"bytes"
-	"os"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestWorkflowCommands checks that no text of a message ends a workflow command or begins another one.
@@ -11,9 +12,7 @@ import (
 // Invariant: A name in a class or archive cannot become a workflow command of GitHub Actions.
 func TestWorkflowCommands(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("a:b,c%.jar", nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, "a:b,c%.jar", "")
 	for _, c := range []struct {
 		message Message
 		want    string

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // fakeJDK makes a directory that featureOf takes for a JDK.
@@ -12,18 +14,14 @@ func fakeJDK(t *testing.T, parent, name, release string) string {
 	t.Helper()
 	home := filepath.Join(parent, name)
 	j := JDK{Home: home}
-	if err := os.MkdirAll(filepath.Dir(j.Tool("java")), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Dir(j.Tool("java")))
 	for _, tool := range []string{"java", "javac"} {
 		if err := os.WriteFile(j.Tool(tool), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if release != "" {
-		if err := os.WriteFile(filepath.Join(home, "release"), []byte(release), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(home, "release"), release)
 	}
 	return home
 }
@@ -38,9 +36,7 @@ func TestFindJDKs(t *testing.T) {
 	fakeJDK(t, root, "old", "JAVA_VERSION=\"1.8.0_402\"\n")
 	fakeJDK(t, root, "broken", "")
 	fakeJDK(t, root, "twice", "JAVA_VERSION=\"17.0.9\"\n")
-	if err := os.MkdirAll(filepath.Join(root, "empty"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(root, "empty"))
 	t.Setenv("JAVA_HOME", home)
 	t.Setenv("PATH", "")
 	jdks, err := FindJDKs()

@@ -4,13 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -30,10 +30,7 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	out := zip.NewWriter(&b)
 	var methods []mapping.Method
 	add := func(name string, data []byte) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		w, err := out.Create(name)
 		if err == nil {
 			_, err = w.Write(data)
@@ -64,9 +61,7 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, to, b.Bytes())
 	return methods
 }
 
@@ -113,9 +108,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	if _, err := ours.WriteTo(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(base, text.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, base, text.Bytes())
 
 	read, err := Matrix(ctx, base, "", "")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -49,13 +50,8 @@ func compileShapes(t *testing.T, release string) string {
 	Require(t, err)
 	dir := t.TempDir()
 	src := filepath.Join(t.TempDir(), "Shapes.java")
-	if err := os.WriteFile(src, []byte(shapes), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(j.Tool("javac"), "--release", release, "-Xlint:-options", "-d", dir, src).CombinedOutput()
-	if err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
-	}
+	fixture.Write(t, src, shapes)
+	fixture.Run(t, exec.Command(j.Tool("javac"), "--release", release, "-Xlint:-options", "-d", dir, src))
 	if err := os.Remove(filepath.Join(dir, "Shapes$Absent.class")); err != nil {
 		t.Fatal(err)
 	}

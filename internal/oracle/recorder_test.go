@@ -1,11 +1,12 @@
 package oracle
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // beats calls the runtime directly, once for each number that the recorder reports.
@@ -36,12 +37,8 @@ func TestRecorder(t *testing.T) {
 	Require(t, err)
 	dir := t.TempDir()
 	src := filepath.Join(dir, "Beats.java")
-	if err := os.WriteFile(src, []byte(beats), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(jdks[0].Tool("javac"), "-cp", recorder, "-d", dir, src).CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
-	}
+	fixture.Write(t, src, beats)
+	fixture.Run(t, exec.Command(jdks[0].Tool("javac"), "-cp", recorder, "-d", dir, src))
 	for _, j := range jdks {
 		for name, flags := range map[string][]string{
 			"class path": {"-cp", classPath(dir, recorder)},
@@ -54,9 +51,7 @@ func TestRecorder(t *testing.T) {
 			t.Run(name+" on "+filepath.Base(j.Home), func(t *testing.T) {
 				summary, events := filepath.Join(t.TempDir(), "summary"), filepath.Join(t.TempDir(), "events")
 				args := append([]string{RecorderFlag(summary), RecorderEventsFlag(events)}, flags...)
-				if out, err := exec.Command(j.Tool("java"), append(args, "Beats")...).CombinedOutput(); err != nil {
-					t.Fatalf("java: %v\n%s", err, out)
-				}
+				fixture.Run(t, exec.Command(j.Tool("java"), append(args, "Beats")...))
 				got, err := ReadSummary(summary)
 				if err != nil {
 					t.Fatal(err)
@@ -66,10 +61,7 @@ func TestRecorder(t *testing.T) {
 				if got != want {
 					t.Errorf("summary %+v, want %+v", got, want)
 				}
-				text, err := os.ReadFile(events)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := fixture.Read(t, events)
 				for _, line := range []string{"main\t+1 +2 -2 +3 +4 -1 -9 +6\n", "other one\t+5 "} {
 					if !strings.Contains(string(text), line) {
 						t.Errorf("events %q lack %q", text, line)

@@ -1,12 +1,12 @@
 package oracle_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRuntime builds the runtime and runs its own tests. For a longer run use -Dtracegen.stress=1000000000 (a thousand
@@ -25,10 +25,7 @@ func TestRuntime(t *testing.T) {
 		t.Fatalf("%d reports of tests, %v", len(reports), err)
 	}
 	for _, report := range reports {
-		text, err := os.ReadFile(report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, report)
 		for line := range strings.Lines(string(text)) {
 			if strings.HasPrefix(line, "Tests run:") {
 				t.Logf("%s: %s", strings.TrimSuffix(filepath.Base(report), ".txt"), strings.TrimSpace(line))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // leftOut is a line of a document that stands for lines of the output that the document does not show.
@@ -94,10 +95,7 @@ func TestShownOutputIsCompared(t *testing.T) {
 // A command that exports a variable sets it for those behind it.
 func runShown(t *testing.T, page, dir string, least int, environment ...string) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, page)
 	commands := shownCommands(string(text))
 	if len(commands) < least {
 		t.Fatalf("only %d commands are found", len(commands))

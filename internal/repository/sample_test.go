@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 const sampleJar = "testdata/sample/sample.jar"
@@ -64,10 +65,7 @@ var update = flag.Bool("update", false, "rewrite the picture in README.md")
 func TestReadmeShowsWhatHappens(t *testing.T) {
 	java := needJava(t)
 	tool := buildTool(t)
-	sample, err := os.ReadFile(sampleJar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := fixture.Read(t, sampleJar)
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, filepath.Dir(sampleJar)),
 		fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
@@ -87,19 +85,13 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		args := strings.Fields(strings.NewReplacer("go run ./cmd/tracegen", "tracegen", "'", "").Replace(c.text))[1:]
 		command := exec.Command(c.program, args...)
 		command.Dir = dir
-		said, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", c.text, err, said)
-		}
+		said := fixture.Run(t, command)
 		shown += "    $ " + c.text + "\n"
 		for line := range strings.Lines(string(said)) {
 			shown += strings.TrimRight("    "+line, " \n") + "\n"
 		}
 	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := fixture.Read(t, "README.md")
 	before, rest, found1 := strings.Cut(string(readme), pictureBegin)
 	picture, after, found2 := strings.Cut(rest, pictureEnd)
 	if !found1 || !found2 {
@@ -107,9 +99,7 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 	}
 	want := "\n" + shown + "\n"
 	if *update {
-		if err := os.WriteFile("README.md", []byte(before+pictureBegin+want+pictureEnd+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, "README.md", before+pictureBegin+want+pictureEnd+after)
 		return
 	}
 	if picture != want {
@@ -131,10 +121,7 @@ func TestReadmeUseRuns(t *testing.T) {
 			oracle.Require(t, fmt.Errorf("no %s on PATH: %w", tool, oracle.ErrMissing))
 		}
 	}
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := fixture.Read(t, "README.md")
 	_, use, _ := strings.Cut(string(readme), useSection)
 	block := firstBlock(use, "    tracegen instrument ")
 	if len(block) < 3 {
@@ -146,16 +133,11 @@ func TestReadmeUseRuns(t *testing.T) {
 		command := exec.Command("sh", "-c", line)
 		command.Dir = dir
 		command.Env = append(os.Environ(), "PATH="+path, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))
-		said, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, said)
-		}
+		said := fixture.Run(t, command)
 		return string(said)
 	}
 	source := filepath.Join(dir, "Main.java")
-	if err := os.WriteFile(source, []byte(readmeProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, source, readmeProgram)
 	run("javac -d classes Main.java && jar cfe app.jar com.example.Main -C classes .")
 	for _, commands := range [][]string{firstBlock(use, "    tracegen record "), block} {
 		line, said := "", ""
@@ -220,9 +202,7 @@ func buildTool(t *testing.T) string {
 	t.Helper()
 	tool := filepath.Join(built.dir, "tracegen")
 	built.once.Do(func() {
-		if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
-			t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
-		}
+		fixture.Run(t, exec.Command("go", "build", "-o", tool, "./cmd/tracegen"))
 	})
 	return tool
 }
@@ -246,13 +226,8 @@ func TestSampleRunsInstrumented(t *testing.T) {
 		t.Run(exits, func(t *testing.T) {
 			out := t.TempDir()
 			command := exec.Command(tool, "instrument", sampleJar, "-o", out+"/", "--exits", exits, "--set", "trivial=none")
-			if said, err := command.CombinedOutput(); err != nil {
-				t.Fatalf("%s: %v\n%s", command, err, said)
-			}
-			said, err := exec.Command(java, "-Xverify:all", "-jar", filepath.Join(out, "sample.jar")).CombinedOutput()
-			if err != nil {
-				t.Fatalf("instrumented sample: %v\n%s", err, said)
-			}
+			fixture.Run(t, command)
+			said := fixture.Run(t, exec.Command(java, "-Xverify:all", "-jar", filepath.Join(out, "sample.jar")))
 			m := recordedLine.FindStringSubmatchIndex(string(said))
 			if m == nil || string(said[:m[0]]) != answers {
 				t.Fatalf("the instrumented sample prints\n%s\nwant the output of the original:\n%s", said, answers)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -61,10 +62,7 @@ func TestLandingsRotate(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-		}
+		out := fixture.Run(t, cmd)
 		return string(out)
 	}
 	write := func(name, text string) {
@@ -81,10 +79,7 @@ func TestLandingsRotate(t *testing.T) {
 		return run(filepath.Join(dir, ".ci", "nightly"), "--of-commit")
 	}
 	for _, name := range []string{".ci/nightly", "internal/oracle/nightly/nightly.go"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, name)
 		write(name, string(text))
 	}
 	// What runs the tests of a share prints its name instead.

@@ -2,11 +2,12 @@ package repository
 
 import (
 	"encoding/xml"
-	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // pom is what the test of versions reads of a pom.xml.
@@ -29,10 +30,7 @@ const ourGroup = "dev.tracegen"
 //
 // Invariant: The program and all Java parts have one version.
 func TestVersionsAreEqual(t *testing.T) {
-	source, err := os.ReadFile("internal/cli/version.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := fixture.Read(t, "internal/cli/version.go")
 	m := goRelease.FindSubmatch(source)
 	if m == nil {
 		t.Fatal("internal/cli/version.go has no constant release")
@@ -42,10 +40,7 @@ func TestVersionsAreEqual(t *testing.T) {
 		if path.Base(file) != "pom.xml" {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, file)
 		of, err := ownVersions(text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)

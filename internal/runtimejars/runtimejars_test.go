@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 )
 
@@ -32,10 +33,7 @@ func TestFilesComeFromTheSources(t *testing.T) {
 	out := t.TempDir()
 	oracle.Require(t, oracle.MakeRuntime(t.Context(), t.TempDir(), out, home))
 	for _, f := range append(runtimejars.All(), runtimejars.Agent()) {
-		built, err := os.ReadFile(filepath.Join(out, f.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		built := fixture.Read(t, filepath.Join(out, f.Name))
 		compare(t, f.Name, f.Data, built)
 	}
 }
@@ -206,17 +204,8 @@ func TestIsRuntime(t *testing.T) {
 			t.Errorf("%s is not taken for a file of the runtime", f.Name)
 		}
 	}
-	var other bytes.Buffer
-	w := zip.NewWriter(&other)
-	for _, name := range []string{"AndroidManifest.xml", "com/tencent/matrix/trace/core/AppMethodBeat.class"} {
-		if _, err := w.Create(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, data := range [][]byte{nil, []byte("text"), other.Bytes()} {
+	other := fixture.Zip(t, "AndroidManifest.xml", "", "com/tencent/matrix/trace/core/AppMethodBeat.class", "")
+	for _, data := range [][]byte{nil, []byte("text"), other} {
 		if runtimejars.IsRuntime(data) {
 			t.Errorf("%d bytes are taken for a file of the runtime", len(data))
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestExpand checks names, patterns, and names that look like patterns.
@@ -13,12 +15,7 @@ func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a.jar", "libs/b.jar", "libs/x/c.jar", "libs/x/y/d.jar", "libs/x/y/d.txt", "conf[1]",
 		"e{f}"} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, name, "")
 	}
 	if err := os.Symlink("..", filepath.FromSlash("libs/loop")); err != nil {
 		t.Log("no symbolic links here:", err)

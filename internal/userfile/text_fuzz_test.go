@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // encodings are the forms in which a text may be in a file.
@@ -54,9 +55,7 @@ func FuzzReadText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, limit uint16) {
 		file := filepath.Join(t.TempDir(), "f")
 		read := func(content []byte) ([]byte, error) {
-			if err := os.WriteFile(file, content, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, file, content)
 			text, err := ReadText(file, int64(limit))
 			return []byte(text), err
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func compressed(t *testing.T, text string) []byte {
@@ -42,9 +44,7 @@ func TestReadText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(path, c.data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, path, c.data)
 			got, err := ReadText(path, 1<<20)
 			if c.error == "" && (err != nil || string(got) != c.want) {
 				t.Errorf("got %q, %v", got, err)

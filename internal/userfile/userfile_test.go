@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRead reads files around the limit, and without one: as it once was, limit+1 overflowed, and the file was empty.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("text"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, "text")
 	for limit, error := range map[int64]string{
 		0: "longer than 0 MiB; check the path", 3: "longer than 0 MiB; check the path", 4: "", 5: "", math.MaxInt64: "",
 	} {

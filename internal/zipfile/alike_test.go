@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // classLike returns data that look like a class to a compressor: names of constants, and then code.
@@ -245,15 +247,11 @@ func TestCompressLikeJDK(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, out.Bytes())
 	readByPrograms(t, path)
 	extract := exec.Command(needTool(t, "jar"), "xf", path)
 	extract.Dir = dir
-	if out, err := extract.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	fixture.Run(t, extract)
 	for i, data := range want {
 		if got, err := os.ReadFile(filepath.Join(dir, parts[i].name)); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%s: other bytes: %v", parts[i].name, err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func TestShapesAreRead(t *testing.T) {
@@ -168,9 +170,7 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jar")
 	in := container{parts: []part{{name: "a", data: classText}}}.build()
-	if err := os.WriteFile(path, in, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, in)
 	a, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -192,9 +192,7 @@ func TestOpen(t *testing.T) {
 	}
 
 	empty := filepath.Join(dir, "empty.jar")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, empty, "")
 	for path, want := range map[string]string{
 		filepath.Join(dir, "none.jar"): "no such file",
 		empty:                          "not a zip file",
@@ -215,9 +213,7 @@ func TestShortenedWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jar")
 	big := part{name: "big", data: strings.Repeat("0123456789abcdef", 1<<14), stored: true}
 	in := container{parts: []part{{name: "z", data: classText}, {name: "s", data: "abc", stored: true}, big}}.build()
-	if err := os.WriteFile(path, in, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, in)
 	a, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

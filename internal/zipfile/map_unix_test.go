@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestReleasedEntry reads and releases some entries of a big archive out of order, often enough that their pages are
@@ -24,9 +26,7 @@ func TestReleasedEntry(t *testing.T) {
 			part{name: string(rune('A' + i)), data: string(noise)})
 	}
 	path := filepath.Join(t.TempDir(), "a.jar")
-	if err := os.WriteFile(path, in.build(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, in.build())
 	a, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -99,12 +100,8 @@ func TestOddArchives(t *testing.T) {
 func runOdd(t *testing.T, bin, dir string, o oddArchive) *oddRun {
 	t.Helper()
 	run := &oddRun{in: filepath.Join(dir, o.file())}
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(run.in, o.data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, dir)
+	fixture.Write(t, run.in, o.data)
 	said, exit := commandOdd(t, bin, dir, "instrument", o.file(), "-o", "out/", "--set", "trivial=none")
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -159,14 +156,10 @@ func readOdd(t *testing.T, j oracle.JDK, list string) (read map[string]*oddRead,
 	dir := t.TempDir()
 	here, made := filepath.Join(dir, "a", "b", "c"), filepath.Join(dir, "made")
 	for _, d := range []string{here, made} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Directory(t, d)
 	}
 	listFile := filepath.Join(dir, "list")
-	if err := os.WriteFile(listFile, []byte(list), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, listFile, list)
 	source, err := filepath.Abs(filepath.Join("testdata", "readers", "Readers.java"))
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // programs are other programs that read whole archives. FILE in args stands for the file's name.
@@ -81,9 +83,7 @@ func TestOtherPrograms(t *testing.T) {
 				}
 				return append(data, "changed"...)
 			})
-			if err := os.WriteFile(path, out, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, path, out)
 			readByPrograms(t, path)
 		})
 	}

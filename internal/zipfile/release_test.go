@@ -3,9 +3,10 @@ package zipfile
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRelease reads an archive again after its memory was released: a mapping is read from the file again, and an
@@ -15,9 +16,7 @@ func TestRelease(t *testing.T) {
 	rand.NewChaCha8([32]byte{}).Read(noise)
 	data := container{parts: []part{{name: "big", data: string(noise)}}}.build()
 	path := filepath.Join(t.TempDir(), "a.jar")
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, data)
 	mapped, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // rewrite returns a with every readable entry replaced by its own data, changed by change if that is not nil.
@@ -340,9 +341,7 @@ func TestConcurrent(t *testing.T) {
 		parts = append(parts, part{name: "x", data: strings.Repeat(classText[i:i+50], i), stored: i%7 == 0})
 	}
 	path := filepath.Join(t.TempDir(), "a.jar")
-	if err := os.WriteFile(path, container{parts: parts}.build(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, container{parts: parts}.build())
 	a, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

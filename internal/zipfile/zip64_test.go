@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestManyEntries has more entries than 16 bits can count, with and without zip64 records in the input.
@@ -48,9 +50,7 @@ func TestManyEntries(t *testing.T) {
 		t.Fatalf("archive/zip: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "many.jar")
-	if err := os.WriteFile(path, copied, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, copied)
 	readByPrograms(t, path)
 }
 

@@ -3,7 +3,6 @@ package r8_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -40,10 +40,7 @@ func compare(t *testing.T, jdk oracle.JDK, proguard oracle.ProGuard, jar corpus.
 		filepath.Join(dir, "traces")
 	oracle.Require(t, proguard.Obfuscate(t.Context(), jar.Classes, out, mapping))
 	oracle.Require(t, oracle.Provoke(t.Context(), jdk, out, traces))
-	text, err := os.ReadFile(traces)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, traces)
 	m, err := r8.Load(mapping)
 	if err != nil {
 		t.Fatal(err)

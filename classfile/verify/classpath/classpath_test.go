@@ -18,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -61,17 +62,10 @@ func TestHierarchyFindsClasses(t *testing.T) {
 		classNamed("p/B", "p/Second"))
 	writeZip(t, in("m.jmod"), "JM\x01\x00", "classes/p/M.class", classNamed("p/M", "p/Module"), "lib/x", "")
 	writeZip(t, in("inner.jar"), "", "p/I.class", classNamed("p/I", "p/Library"))
-	inner, err := os.ReadFile(in("inner.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := fixture.Read(t, in("inner.jar"))
 	writeZip(t, in("l.aar"), "", "AndroidManifest.xml", "", "classes.jar", string(inner))
-	if err := os.MkdirAll(in("classes/p"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(in("classes/p/D.class"), []byte(classNamed("p/D", "p/Directory")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, in("classes/p"))
+	fixture.Write(t, in("classes/p/D.class"), classNamed("p/D", "p/Directory"))
 	h, err := classpath.Open(in("a.jar"), in("b.jar"), in("m.jmod"), in("l.aar"), in("classes"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,9 +163,7 @@ func TestHierarchyRefusesBrokenImages(t *testing.T) {
 			0xFF, 1, 0, 0, 0, 1, 0, 0, 0),
 		"cut": {0xDA, 0xDA, 0xFE, 0xCA, 0, 0},
 	} {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, data)
 		if h, err := classpath.Open(path); err == nil {
 			t.Errorf("%s: no error", name)
 			h.Close()
@@ -244,9 +236,7 @@ func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 	} {
 		home := filepath.Join(t.TempDir(), level)
 		args := append([]string{"--add-modules", "java.base", "--output", home}, options...)
-		if out, err := exec.Command(filepath.Join(jdk.Home, "bin", "jlink"), args...).CombinedOutput(); err != nil {
-			t.Fatalf("jlink: %v\n%s", err, out)
-		}
+		fixture.Run(t, exec.Command(filepath.Join(jdk.Home, "bin", "jlink"), args...))
 		got, err := classpath.Open(home)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"runtime/metrics"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // smallImage returns an image with the class a/B of a module m. Every path leads to one of two locations.
@@ -74,9 +76,7 @@ func FuzzImage(f *testing.F) {
 	f.Add(smallImage(packedResource(22, 7, b.Bytes()), true))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := filepath.Join(t.TempDir(), "modules")
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, data)
 		least, limit := uint64(1<<62), uint64(1<<21+2000*len(data))
 		for run := 0; run < 5 && least > limit; run++ {
 			least = min(least, allocated(func() {
@@ -107,9 +107,7 @@ func allocated(run func()) uint64 {
 func TestImageIsRead(t *testing.T) {
 	read := func(data []byte) (string, error) {
 		file := filepath.Join(t.TempDir(), "modules")
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, data)
 		m, err := openImage(file)
 		if err != nil {
 			return "", err
@@ -138,9 +136,7 @@ func TestImageIsRead(t *testing.T) {
 // or was read.
 func TestShortenedImage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "modules")
-	if err := os.WriteFile(file, smallImage([]byte("a class"), false), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, smallImage([]byte("a class"), false))
 	m, err := openImage(file)
 	if err != nil {
 		t.Fatal(err)

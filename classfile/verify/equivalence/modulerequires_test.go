@@ -8,6 +8,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // TestEquivalentModule holds that a module passes with the dependence that was wanted, as it came only if it
@@ -19,10 +20,7 @@ func TestEquivalentModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	parse := func(data []byte) *classfile.Class {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		return c
 	}
 	original := parse(data)

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
@@ -83,10 +84,7 @@ func TestStripForeign(t *testing.T) {
 			_, rewritten := h.classes(t)
 			data := slices.Clone(rewritten.Bytes())
 			data[rewritten.ConstantPool().Offset(2)+2] = byte(h.entry - 2) // another name of this class
-			c, err := classfile.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := assembly.Parse(t, data)
 			return c
 		}, "no earlier constant to refer to"},
 		{"a method named by a constant after the block", hand(func(h *byHand) {
@@ -142,10 +140,7 @@ func TestStripStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := classfile.Parse(stamped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assembly.Parse(t, stamped)
 	stripped, removed, err := equivalence.Strip(s, beat)
 	if err != nil || removed != 1 || string(stripped) != string(c.Bytes()) {
 		t.Errorf("removed %d, error %v", removed, err)

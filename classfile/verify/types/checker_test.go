@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify/types"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
@@ -436,10 +437,7 @@ func checkInnerClasses(t *testing.T, a *crafted.Class, info []byte) (findings st
 	t.Helper()
 	attribute := a.AttributeInfo(crafted.Attribute{Name: "InnerClasses", Info: info})
 	data := a.Bytes()
-	parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := assembly.Parse(t, slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
 	for _, f := range types.Check(parsed, smallWorld(t)) {
 		findings += f.String()
 	}
@@ -546,10 +544,7 @@ func TestCheckInSharedMemory(t *testing.T) {
 func TestCheckAcceptsCompilers(t *testing.T) {
 	w := smallWorld(t)
 	for name, data := range crafted.Committed(t) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		for _, f := range types.Check(c, w) {
 			t.Errorf("%s: %v", name, f)
 		}
@@ -558,10 +553,7 @@ func TestCheckAcceptsCompilers(t *testing.T) {
 			if !ok {
 				continue
 			}
-			r, err := classfile.Parse(rewritten)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assembly.Parse(t, rewritten)
 			for _, f := range types.Check(r, w) {
 				t.Errorf("%s, instrumented: %v", name, f)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/types"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
@@ -126,10 +127,7 @@ func TestUnknownIsRemembered(t *testing.T) {
 		"java/lang/Object": types.NewClassInfo(crafted.NewClass(52, "java/lang/Object", "").Parse(t))}}
 	data := crafted.NewClass(52, "A", missing).Bytes()
 	for _, want := range [][]string{{missing}, nil} {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		if got := k.Check(c).Unknown; !slices.Equal(got, want) {
 			t.Errorf("with superclass %s, %q are unknown, want %q", c.SuperName(), got, want)
 		}

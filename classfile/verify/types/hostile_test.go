@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/types"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 	"github.com/tracegen/tracegen/internal/oracle/generated"
 )
@@ -338,10 +339,7 @@ func FuzzInjected(f *testing.F) {
 		if err != nil {
 			return
 		}
-		rewritten, err := classfile.Parse(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rewritten := assembly.Parse(t, out)
 		for _, finding := range types.Check(rewritten, w) {
 			if finding.Rule != verify.RuleLimit {
 				t.Errorf("%s: %v", m.Name, finding)

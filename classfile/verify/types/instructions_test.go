@@ -1,10 +1,8 @@
 package types_test
 
 import (
-	"archive/zip"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,31 +13,17 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // writeJar writes class files, by their names, into a jar and returns its path.
 func writeJar(t *testing.T, classes map[string][]byte) (path string) {
-	path = filepath.Join(t.TempDir(), "classes.jar")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
+	files := map[string][]byte{}
+	for name, data := range classes {
+		files[name+".class"] = data
 	}
-	w := zip.NewWriter(f)
-	for _, name := range slices.Sorted(maps.Keys(classes)) {
-		if e, err := w.Create(name + ".class"); err != nil {
-			t.Fatal(err)
-		} else if _, err := e.Write(classes[name]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return fixture.Write(t, filepath.Join(t.TempDir(), "classes.jar"), fixture.ZipOf(t, files))
 }
 
 // instructions makes methods of few instructions. All have the same parameters, so that locals 0 to 7 are this, an int,

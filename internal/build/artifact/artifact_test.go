@@ -1,17 +1,16 @@
 package artifact
 
 import (
-	"archive/zip"
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -24,22 +23,9 @@ const baseDex = "base/dex/classes.dex"
 // entries returns the entries of the bundle by name.
 func entries(t testing.TB) map[string]string {
 	t.Helper()
-	z, err := zip.OpenReader(plainBundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
 	all := map[string]string{}
-	for _, f := range z.File {
-		data, err := z.Open(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if _, err := b.ReadFrom(data); err != nil {
-			t.Fatal(err)
-		}
-		all[f.Name] = b.String()
+	for _, e := range fixture.Unpack(t, fixture.Read(t, plainBundle)) {
+		all[e.Name] = e.Data
 	}
 	return all
 }
@@ -47,22 +33,7 @@ func entries(t testing.TB) map[string]string {
 // bundle writes a bundle of entries and returns its file.
 func bundle(t testing.TB, of map[string]string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "app.aab")
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, content := range of {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(z.Close(), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return fixture.Write(t, filepath.Join(t.TempDir(), "app.aab"), fixture.ZipOf(t, of))
 }
 
 func mustRead(t testing.TB, file string) *Artifact {
@@ -259,10 +230,7 @@ func TestRepeatedNames(t *testing.T) {
 
 // FuzzRead reads any archive. What is counted must fit into the file, and comparing a file with itself loses nothing.
 func FuzzRead(f *testing.F) {
-	data, err := os.ReadFile(plainBundle)
-	if err != nil {
-		f.Fatal(err)
-	}
+	data := fixture.Read(f, plainBundle)
 	of := entries(f)
 	f.Add(data, []byte(of[baseDex]), []byte(of[bundleProfile]))
 	f.Add(data[:100], []byte(of[baseDex])[:500], []byte(profileOf(f, 1, 9, 2, 1, 2, 8)))

@@ -1,56 +1,24 @@
 package input_test
 
 import (
-	"archive/zip"
-	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
-
-func zipped(t *testing.T, entries ...string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i := 0; i < len(entries); i += 2 {
-		e, err := w.Create(entries[i])
-		if err == nil {
-			_, err = e.Write([]byte(entries[i+1]))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func write(t *testing.T, path string, data []byte) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // TestSet opens an input of each kind: their classes have one list of numbers, and each is read by its own.
 func TestSet(t *testing.T) {
 	dir := t.TempDir()
-	aar := zipped(t, "x.txt", "x", "classes.jar", string(zipped(t, "a/A.class", "A")), "libs/l.jar",
-		string(zipped(t, "META-INF/versions/9/b/B.class", "B")), "other/l.jar", "no jar")
-	paths := []string{write(t, filepath.Join(dir, "lib.aar"), aar), filepath.Join(dir, "classes"),
-		write(t, filepath.Join(dir, "E.class"), []byte("E"))}
-	write(t, filepath.Join(dir, "classes", "c", "C.class"), []byte("C"))
-	write(t, filepath.Join(dir, "classes", "c", "d", "D.class"), []byte("D"))
-	write(t, filepath.Join(dir, "classes", "c", "readme"), []byte("text"))
+	aar := fixture.Zip(t, "x.txt", "x", "classes.jar", string(fixture.Zip(t, "a/A.class", "A")), "libs/l.jar",
+		string(fixture.Zip(t, "META-INF/versions/9/b/B.class", "B")), "other/l.jar", "no jar")
+	paths := []string{fixture.Write(t, filepath.Join(dir, "lib.aar"), aar), filepath.Join(dir, "classes"),
+		fixture.Write(t, filepath.Join(dir, "E.class"), []byte("E"))}
+	fixture.Write(t, filepath.Join(dir, "classes", "c", "C.class"), []byte("C"))
+	fixture.Write(t, filepath.Join(dir, "classes", "c", "d", "D.class"), []byte("D"))
+	fixture.Write(t, filepath.Join(dir, "classes", "c", "readme"), []byte("text"))
 	var inputs []*input.Input
 	for i, path := range paths {
 		in, err := input.Open(i, path, false)
@@ -84,8 +52,8 @@ func TestSet(t *testing.T) {
 // TestLater opens inputs whose containers and classes are known: they stay the same values. An input that was changed
 // meanwhile is refused.
 func TestLater(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "lib.aar"), zipped(t, "classes.jar",
-		string(zipped(t, "a/A.class", "A", "b/B.class", "B"))))
+	path := fixture.Write(t, filepath.Join(t.TempDir(), "lib.aar"), fixture.Zip(t, "classes.jar",
+		string(fixture.Zip(t, "a/A.class", "A", "b/B.class", "B"))))
 	before, err := input.Open(0, path, false)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +73,7 @@ func TestLater(t *testing.T) {
 	}
 	set.Close()
 
-	write(t, path, zipped(t, "classes.jar", string(zipped(t, "a/A.class", "A", "b/B.class", "longer"))))
+	fixture.Write(t, path, fixture.Zip(t, "classes.jar", string(fixture.Zip(t, "a/A.class", "A", "b/B.class", "longer"))))
 	changed := input.Later(path, before.Containers, before.Classes, false)
 	defer changed.Close()
 	if err := changed.Open(); err == nil || !strings.Contains(err.Error(),

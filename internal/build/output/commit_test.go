@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // tree returns the files below a directory with their contents; directories end in a slash.
@@ -83,9 +84,7 @@ func outputsOf(content string) map[string]string {
 func makeDirs(t testing.TB, dir string) {
 	t.Helper()
 	for _, name := range []string{"a", "b"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Directory(t, filepath.Join(dir, name))
 	}
 }
 
@@ -205,9 +204,7 @@ func TestKilledCommitChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.die()
-		if err := os.WriteFile(filepath.Join(dir, "a/y"), []byte("of the user"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, "a/y"), "of the user")
 		var said warnings
 		recoverAll(dir, said.add)
 		files := tree(t, dir)
@@ -233,10 +230,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 	c.die()
 	path := filepath.Join(dir, "a", journalName())
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fixture.Read(t, path)
 	before := tree(t, dir)
 	delete(before, "a/"+journalName())
 	var said warnings
@@ -288,9 +282,7 @@ func TestSweep(t *testing.T) {
 	want := 3 + 6 + 1
 	if os.Geteuid() == 0 {
 		other := filepath.Join(dir, "a/.tracegen-other.tmp")
-		if err := os.WriteFile(other, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, other, "")
 		if err := os.Lchown(other, 65534, 65534); err == nil {
 			want++
 		}
@@ -366,12 +358,8 @@ func FuzzJournal(f *testing.F) {
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return dir + string(filepath.Separator) + filepath.FromSlash(name) }
-	if err := os.MkdirAll(at("sub/deep"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(at("sub/there"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, at("sub/deep"))
+	fixture.Write(t, at("sub/there"), "")
 	for from, to := range map[string]string{"link": "sub", "deeplink": "sub/deep", "dangling": "sub/new",
 		"sub/again": "../dangling", "far": "none/at/all", "soft": "sub/there"} {
 		if err := os.Symlink(filepath.FromSlash(to), at(from)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestResolve follows links as far as there are files, and by their names beyond.
@@ -16,9 +17,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	if err := os.MkdirAll(at("a/b"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, at("a/b"))
 	for from, to := range map[string]string{"link": "a", "gone": "a/new/file", "circle": "circle"} {
 		if err := os.Symlink(filepath.FromSlash(to), at(from)); err != nil {
 			t.Skip("no symbolic links here:", err)

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -111,9 +111,7 @@ func boundedInputs(t testing.TB, dir string) []string {
 
 func boundedConfig(t testing.TB, inputs []string, out string, mode filter.TrivialMode) pipeline.Config {
 	t.Helper()
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, out)
 	parsed, err := filter.ParseConfig("t.yml", []byte("rules:\n- block: b.Blocked\n- message: a.Calls#message"), nil, nil)
 	if err != nil {
 		t.Fatal(err)

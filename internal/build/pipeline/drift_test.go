@@ -1,11 +1,9 @@
 package pipeline
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // A driftCase is a class that a change of HotSpot's verifier is about, which came later to java.lang.classfile or has
@@ -138,8 +137,8 @@ func TestVerifierDrift(t *testing.T) {
 		for n, c := range driftCases {
 			files := driftInterfaces()
 			files["T.class"] = c.class(row.major).Bytes()
-			jobs = append(jobs, oracle.LinkJob{ID: fmt.Sprint(n), Jar: writeZip(t, filepath.Join(dir, fmt.Sprint(n, ".jar")),
-				files)})
+			jar := fixture.Write(t, filepath.Join(dir, fmt.Sprint(n, ".jar")), fixture.ZipOf(t, files))
+			jobs = append(jobs, oracle.LinkJob{ID: fmt.Sprint(n), Jar: jar})
 		}
 		for n, c := range driftCases {
 			result, err := Verify(t.Context(), VerifyConfig{Paths: []string{jobs[n].Jar}})
@@ -179,26 +178,4 @@ func TestVerifierDrift(t *testing.T) {
 			}
 		}
 	}
-}
-
-func writeZip(t *testing.T, path string, files map[string][]byte) string {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := zip.NewWriter(f)
-	for name, data := range files {
-		e, err := w.Create(name)
-		if err == nil {
-			_, err = e.Write(data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -2,11 +2,11 @@ package pipeline_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestKnownFaultsStopBeforeTheScan checks that a run stops before it reads a class if what makes it fail is known
@@ -15,7 +15,7 @@ func TestKnownFaultsStopBeforeTheScan(t *testing.T) {
 	dir := t.TempDir()
 	app := archive(t, filepath.Join(dir, "app.jar"), class("app/A", "f"), class("app/B", "g"))
 	inner := archive(t, filepath.Join(dir, "classes.jar"), class("lib/C", "h"))
-	lib := archive(t, filepath.Join(dir, "lib.aar"), file{"classes.jar", contentOf(t, inner)})
+	lib := archive(t, filepath.Join(dir, "lib.aar"), file{"classes.jar", fixture.Read(t, inner)})
 	for name, row := range map[string]struct {
 		change func(*pipeline.Config)
 		words  []string
@@ -37,13 +37,4 @@ func TestKnownFaultsStopBeforeTheScan(t *testing.T) {
 			fails(t, context.Background(), c, row.words...)
 		})
 	}
-}
-
-func contentOf(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

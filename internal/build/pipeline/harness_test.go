@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -62,46 +62,20 @@ func archiveAt(t testing.TB, path string, modified time.Time, files ...file) str
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, b.Bytes())
+	fixture.Write(t, path, b.Bytes())
 	return path
-}
-
-func write(t testing.TB, path string, data []byte) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // contents returns the entries of a jar by the standard library's reader, in order.
 func contents(t testing.TB, path string) (files []file) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return unzip(t, data)
+	return unzip(t, fixture.Read(t, path))
 }
 
 func unzip(t testing.TB, data []byte) (files []file) {
 	t.Helper()
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range r.File {
-		rc, err := e.Open()
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		data, err := io.ReadAll(rc)
-		if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		files = append(files, file{e.Name, data})
+	for _, e := range fixture.Unpack(t, data) {
+		files = append(files, file{e.Name, []byte(e.Data)})
 	}
 	return files
 }
@@ -255,10 +229,7 @@ type reported map[mapping.Identity][]uint32 // IDs given to i, then to o
 // callsIn finds the calls of the runtime in a class file.
 func callsIn(t testing.TB, data []byte, runtimeClass string) reported {
 	t.Helper()
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	calls := reported{}
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -377,10 +348,7 @@ func sampleClasses(t testing.TB) (files []file) {
 			t.Fatalf("no sample classes: %v", err)
 		}
 		for _, name := range names {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fixture.Read(t, name)
 			prefix := map[string]string{"g": "", "none": "META-INF/versions/9/", "modern": ""}[dir]
 			files = append(files, file{prefix + filepath.Base(name), data})
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -90,9 +91,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 		warm = filepath.Join(t.TempDir(), "out")
 	}
 	for _, dir := range []string{cold, warm} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Directory(t, dir)
 	}
 	without, with := into(c, cold), into(c, warm)
 	with.Incremental = k.incremental(t, c, rules)
@@ -168,7 +167,7 @@ func TestIncremental(t *testing.T) {
 	archive(t, name, append(contents(t, name), class("base/New", "f", "g"))...)
 	says(t, "class added", k.same(t, "class added", c, "r"), fmt.Sprintf(`cache: %d inputs known, \d+ outputs left alone, 0 copied, [1-9]\d* written`, n-1))
 	name = filepath.Join(dir, "classes", "Added.class")
-	write(t, name, class("Added", "f").data)
+	fixture.Write(t, name, class("Added", "f").data)
 	says(t, "file added", k.same(t, "file added", c, "r"), fmt.Sprintf(`cache: %d inputs known`, n-1))
 	if err := errors.Join(os.Remove(name), os.RemoveAll(k.path("out"))); err != nil {
 		t.Fatal(err)
@@ -178,7 +177,7 @@ func TestIncremental(t *testing.T) {
 
 	// Content counts, not names and order.
 	renamed := filepath.Join(dir, "other", "renamed.jar")
-	write(t, renamed, []byte(readFile(t, inputs[4])))
+	fixture.Write(t, renamed, []byte(fixture.Text(t, inputs[4])))
 	c.Inputs[4] = pipeline.Input{Path: renamed, Output: filepath.Base(inputs[4])}
 	says(t, "renamed", k.same(t, "renamed", c, "r"), all(n, n, 0, 0))
 	slices.Reverse(c.Inputs)
@@ -229,15 +228,6 @@ func TestIncremental(t *testing.T) {
 	says(t, "another version", k.same(t, "another version", c, "r"), `cache: 0 inputs known`)
 }
 
-func readFile(t testing.TB, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 // times returns the times of all files below a directory.
 func times(t testing.TB, dir string) map[string]time.Time {
 	t.Helper()
@@ -252,50 +242,6 @@ func times(t testing.TB, dir string) map[string]time.Time {
 		}
 	}
 	return all
-}
-
-// TestIncrementalMerge has one output of all inputs.
-//
-// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
-// damaged before.
-func TestIncrementalMerge(t *testing.T) {
-	dir := t.TempDir()
-	inputs := app(t, dir)
-	inputs = slices.DeleteFunc(inputs, func(in string) bool { return strings.HasSuffix(in, ".aar") })
-	k := newKept(t)
-	c := named(inputs)
-	c.Merge = "all.jar"
-	for i := range c.Inputs {
-		c.Inputs[i].Output = ""
-	}
-	k.same(t, "first", c, "r")
-	says(t, "again", k.same(t, "again", c, "r"), fmt.Sprintf(`%d inputs known, 1 outputs left alone, 0 copied, 0 written`, len(inputs)))
-	slices.Reverse(c.Inputs) // another one wins
-	says(t, "reversed", k.same(t, "reversed", c, "r"), fmt.Sprintf(`%d inputs known, 0 outputs left alone, 0 copied, 1 written`, len(inputs)))
-	if err := os.Remove(k.path("out/all.jar")); err != nil {
-		t.Fatal(err)
-	}
-	says(t, "gone", k.same(t, "gone", c, "r"), `1 copied, 0 written`)
-}
-
-// TestIncrementalSlices carries out slices with a cache.
-//
-// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
-// damaged before.
-func TestIncrementalSlices(t *testing.T) {
-	dir := t.TempDir()
-	inputs := app(t, dir)
-	scanned := named(inputs)
-	scanned.Inputs = into(scanned, t.TempDir()).Inputs
-	p := runPhases(t, scanned, 1, len(inputs))
-	c := pipeline.Config{Inject: scanned.Inject, AddRequires: scanned.AddRequires, Inputs: named(inputs).Inputs}
-	k := newKept(t)
-	var err error
-	if k.slice, err = pipeline.LoadSlice(filepath.Join(p.dir, "slices", "part0.slice")); err != nil {
-		t.Fatal(err)
-	}
-	says(t, "first", k.same(t, "first", c, ""), fmt.Sprintf(`0 copied, %d written`, len(inputs)))
-	says(t, "again", k.same(t, "again", c, ""), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, len(inputs)))
 }
 
 // TestTamperedOutput changes outputs between runs in ways that are hard to find.
@@ -324,11 +270,11 @@ func TestTamperedOutput(t *testing.T) {
 	}
 	for what, change := range map[string]func(path string) error{
 		"a byte, the time set back": func(path string) error {
-			data := []byte(readFile(t, path))
+			data := []byte(fixture.Text(t, path))
 			data[len(data)/2] ^= 1
 			return errors.Join(os.WriteFile(path, data, 0o666), os.Chtimes(path, old, old))
 		},
-		"longer":  func(path string) error { return os.WriteFile(path, append([]byte(readFile(t, path)), 0), 0o666) },
+		"longer":  func(path string) error { return os.WriteFile(path, append([]byte(fixture.Text(t, path)), 0), 0o666) },
 		"empty":   func(path string) error { return os.Truncate(path, 0) },
 		"removed": os.Remove,
 	} {
@@ -344,7 +290,7 @@ func TestTamperedOutput(t *testing.T) {
 	}
 	says(t, "permissions", k.same(t, "permissions", c, "r"), `0 copied, 1 written`)
 	// Written anew with what it held, it is as it should be.
-	data := readFile(t, jarFile)
+	data := fixture.Text(t, jarFile)
 	if err := errors.Join(os.Remove(jarFile), os.WriteFile(jarFile, []byte(data), 0o666)); err != nil {
 		t.Fatal(err)
 	}
@@ -425,22 +371,20 @@ func TestChangedWhileKept(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "in.jar")
 	archive(t, name, class("a/A", "f"), class("a/B", "f"))
-	before := readFile(t, name)
+	before := fixture.Text(t, name)
 	archive(t, filepath.Join(dir, "new.jar"), class("a/A", "f", "g"), class("a/B", "f"))
-	after := readFile(t, filepath.Join(dir, "new.jar"))
+	after := fixture.Text(t, filepath.Join(dir, "new.jar"))
 	k := newKept(t)
 	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{name}).Inputs}
 	for _, at := range []int64{0, 30, 60, 90} { // per cent of the work
 		changed := false
-		if err := os.MkdirAll(k.path("out"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Directory(t, k.path("out"))
 		failing := into(c, k.path("out"))
 		failing.Incremental = k.incremental(t, c, "r")
 		failing.Progress = func(done, total int64) {
 			if !changed && done*100 >= at*total {
 				changed = true
-				write(t, name+".tmp", []byte(after))
+				fixture.Write(t, name+".tmp", []byte(after))
 				if err := os.Rename(name+".tmp", name); err != nil {
 					t.Error(err)
 				}
@@ -448,7 +392,7 @@ func TestChangedWhileKept(t *testing.T) {
 		}
 		fails(t, t.Context(), failing, name, "changed while tracegen was running")
 		for _, data := range []string{before, after, before} {
-			write(t, name, []byte(data))
+			fixture.Write(t, name, []byte(data))
 			k.same(t, fmt.Sprintf("after a change at %d %%", at), c, "r")
 		}
 		if err := errors.Join(os.RemoveAll(k.path("cache")), os.RemoveAll(k.path("out"))); err != nil {

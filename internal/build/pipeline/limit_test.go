@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestLimitIsNoFault instruments a class that no check can decide about within its limits: 9,000 stores, each seen by
@@ -35,9 +36,7 @@ func TestLimitIsNoFault(t *testing.T) {
 		Code: crafted.Op(code.Return)})
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "A.class"), filepath.Join(dir, "out.class")
-	if err := os.WriteFile(in, a.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, in, a.Bytes())
 	c := Config{Inputs: []Input{{Path: in, Output: out}}, RuntimeExternal: true, Verify: VerifyFull,
 		Filter: filter.New(filter.Options{Trivial: filter.None}), Inject: inject.Options{Exits: inject.ExitsNormal}}
 	result, err := Run(t.Context(), c)

@@ -1,17 +1,14 @@
 package pipeline_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestNestedStaysStored instruments an archive in an archive: a loader that maps nested archives wants them stored, at
@@ -20,29 +17,11 @@ import (
 // Invariant: A nested archive that was stored is stored in the output.
 func TestNestedStaysStored(t *testing.T) {
 	dir := t.TempDir()
-	lib, err := os.ReadFile(sampleJar(t, filepath.Join(dir, "lib.jar")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for name, method := range map[string]uint16{"BOOT-INF/lib/stored.jar": zip.Store,
-		"BOOT-INF/lib/deflated.jar": zip.Deflate} {
-		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err == nil {
-			_, err = e.Write(lib)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	lib := fixture.Read(t, sampleJar(t, filepath.Join(dir, "lib.jar")))
+	app := fixture.Pack(t, fixture.Entry{Name: "BOOT-INF/lib/stored.jar", Data: string(lib), Stored: true},
+		fixture.Entry{Name: "BOOT-INF/lib/deflated.jar", Data: string(lib)})
 	in, out := filepath.Join(dir, "app.jar"), filepath.Join(dir, "out.jar")
-	if err := os.WriteFile(in, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, in, app)
 	c := config(in, out)
 	result := instrument(t, c)
 	once, err := pipeline.Run(t.Context(), config(filepath.Join(dir, "lib.jar"), filepath.Join(dir, "once.jar")))
@@ -53,30 +32,15 @@ func TestNestedStaysStored(t *testing.T) {
 		t.Errorf("%d classes rewritten, digest %s; of the nested archive alone %d, %s", result.Inputs[0].Rewritten,
 			result.Mapping.Digest(), once.Inputs[0].Rewritten, once.Mapping.Digest())
 	}
-	before, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := zip.OpenReader(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer after.Close()
-	want, err := os.ReadFile(filepath.Join(dir, "once.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, e := range before.File {
-		f := after.File[i]
-		if f.Name != e.Name || f.Method != e.Method {
-			t.Errorf("entry %d: %s by method %d, want %s by %d", i, f.Name, f.Method, e.Name, e.Method)
+	after := fixture.Unpack(t, fixture.Read(t, out))
+	want := fixture.Text(t, filepath.Join(dir, "once.jar"))
+	for i, e := range fixture.Unpack(t, app) {
+		f := after[i]
+		if f.Name != e.Name || f.Stored != e.Stored {
+			t.Errorf("entry %d: %s, stored: %t, want %s, %t", i, f.Name, f.Stored, e.Name, e.Stored)
 		}
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not the archive that is made of it alone: %v", f.Name, err)
+		if f.Data != want {
+			t.Errorf("%s is not the archive that is made of it alone", f.Name)
 		}
 	}
 }
@@ -91,10 +55,7 @@ func TestWorkersAhead(t *testing.T) {
 		classes = append(classes, class(fmt.Sprint("in/C", i), "a", "b"))
 		files = append(files, class(fmt.Sprint("out/C", i), "a", "b"), file{fmt.Sprint("text", i), []byte("x")})
 	}
-	inner, err := os.ReadFile(archive(t, filepath.Join(dir, "inner.jar"), classes...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := fixture.Read(t, archive(t, filepath.Join(dir, "inner.jar"), classes...))
 	files = append([]file{{"BOOT-INF/lib/inner.jar", inner}}, files...)
 	c := config(archive(t, filepath.Join(dir, "0.jar"), files...), filepath.Join(dir, "out0.jar"))
 	c.RuntimeExternal, c.Jobs = true, 1

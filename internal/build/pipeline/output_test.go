@@ -12,13 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // writerTo is a file's content, or the reason why there is none.
@@ -33,10 +33,7 @@ func text(s string) writerTo {
 // damage flips bits in the compressed data of some entries of a jar.
 func damage(t *testing.T, path string, which func(name string) bool) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, path)
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +47,7 @@ func damage(t *testing.T, path string, which func(name string) bool) {
 			data[at+int64(f.CompressedSize64)/2] ^= 0x55
 		}
 	}
-	write(t, path, data)
+	fixture.Write(t, path, data)
 }
 
 // TestNothingIsLeft has runs that fail at every step, and dry ones: the directory is after them what it was
@@ -164,22 +161,16 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			good := archive(t, filepath.Join(dir, "in.jar"), class("app/A", "f"), class("app/B", "f"))
-			data, err := os.ReadFile(good)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(dir, "cut.jar"), data[:len(data)-30])
-			write(t, filepath.Join(dir, "damaged.jar"), data)
+			data := fixture.Read(t, good)
+			fixture.Write(t, filepath.Join(dir, "cut.jar"), data[:len(data)-30])
+			fixture.Write(t, filepath.Join(dir, "damaged.jar"), data)
 			damage(t, filepath.Join(dir, "damaged.jar"), func(name string) bool { return name == "app/B.class" })
-			write(t, filepath.Join(dir, "text.txt"), []byte("text"))
-			write(t, filepath.Join(dir, "folder", "file"), nil)
-			write(t, filepath.Join(dir, "classes", "app", "A.class"), class("app/A", "f").data)
-			write(t, filepath.Join(dir, "taken", "app", "A.class", "file"), nil)
-			write(t, filepath.Join(dir, "taken2", "app"), nil)
-			inner, err := os.ReadFile(good)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, filepath.Join(dir, "text.txt"), []byte("text"))
+			fixture.Write(t, filepath.Join(dir, "folder", "file"), "")
+			fixture.Write(t, filepath.Join(dir, "classes", "app", "A.class"), class("app/A", "f").data)
+			fixture.Write(t, filepath.Join(dir, "taken", "app", "A.class", "file"), "")
+			fixture.Write(t, filepath.Join(dir, "taken2", "app"), "")
+			inner := fixture.Read(t, good)
 			archive(t, filepath.Join(dir, "lib.aar"), file{"classes.jar", inner})
 			archive(t, filepath.Join(dir, "bad.aar"), file{"classes.jar", inner}, file{"libs/x.jar", []byte("no zip")})
 
@@ -261,16 +252,16 @@ func TestChangedMeanwhile(t *testing.T) {
 		"other methods": class("app/A", "g", "f").data} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "A.class")
-		write(t, path, class("app/A", "f").data)
+		fixture.Write(t, path, class("app/A", "f").data)
 		c := config(path, filepath.Join(dir, "out.class"))
 		c.RuntimeExternal, c.Jobs = true, 1
-		c.Progress = func(int64, int64) { write(t, path, data) }
+		c.Progress = func(int64, int64) { fixture.Write(t, path, data) }
 		if _, err := pipeline.Run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
-		write(t, path, class("app/A", "f").data)
+		fixture.Write(t, path, class("app/A", "f").data)
 		many := filepath.Join(dir, "many", "Many.class")
-		write(t, many, make([]byte, 33<<20))
+		fixture.Write(t, many, make([]byte, 33<<20))
 		c.Inputs = append(c.Inputs, pipeline.Input{Path: many, Output: filepath.Join(dir, "many.class")})
 		fails(t, t.Context(), c, path+": changed while tracegen was running")
 		if t.Failed() {
@@ -362,8 +353,8 @@ func TestOutputsAreNotInputs(t *testing.T) {
 			t.Chdir(dir)
 			archive(t, "in.jar", class("app/A", "f"))
 			archive(t, "in2.jar", class("app/B", "f"))
-			write(t, "classes/app/A.class", class("app/A", "f").data)
-			write(t, "folder/file", nil)
+			fixture.Write(t, "classes/app/A.class", class("app/A", "f").data)
+			fixture.Write(t, "folder/file", "")
 			c := pipeline.Config{Inputs: row.set(t, dir), RuntimeExternal: true, Filter: everything()}
 			before := tree(t, dir)
 			fails(t, t.Context(), c, row.want)
@@ -381,12 +372,12 @@ func TestDirectory(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in")
-	write(t, filepath.Join(in, "app", "A.class"), class("app/A", "f").data)
-	write(t, filepath.Join(in, "app", "Still.class"), classFile(assembly.Class{Name: "app/Still"}).data)
-	write(t, filepath.Join(in, "app", "run.sh"), []byte("#!"))
-	write(t, filepath.Join(in, `back\slash`), []byte("1"))
-	write(t, filepath.Join(in, "c:colon"), []byte("2"))
-	write(t, filepath.Join(dir, "elsewhere", "L.class"), class("l/L", "f").data)
+	fixture.Write(t, filepath.Join(in, "app", "A.class"), class("app/A", "f").data)
+	fixture.Write(t, filepath.Join(in, "app", "Still.class"), classFile(assembly.Class{Name: "app/Still"}).data)
+	fixture.Write(t, filepath.Join(in, "app", "run.sh"), []byte("#!"))
+	fixture.Write(t, filepath.Join(in, `back\slash`), []byte("1"))
+	fixture.Write(t, filepath.Join(in, "c:colon"), []byte("2"))
+	fixture.Write(t, filepath.Join(dir, "elsewhere", "L.class"), class("l/L", "f").data)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -429,8 +420,8 @@ func TestDirectory(t *testing.T) {
 	}
 	t.Run("into one that is there", func(t *testing.T) {
 		out := t.TempDir()
-		write(t, filepath.Join(out, "app", "A.class"), []byte("old"))
-		write(t, filepath.Join(out, "mine.txt"), []byte("kept"))
+		fixture.Write(t, filepath.Join(out, "app", "A.class"), []byte("old"))
+		fixture.Write(t, filepath.Join(out, "mine.txt"), []byte("kept"))
 		c := config(in, out)
 		c.RuntimeExternal = true
 		if result := instrument(t, c); !warned(result, out+": holds 1 files that this run does not write") {
@@ -492,122 +483,4 @@ func otherFileSystem(t *testing.T) string {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
-}
-
-func TestAar(t *testing.T) {
-	dir := t.TempDir()
-	nested := func(name string, files ...file) file {
-		data, err := os.ReadFile(archive(t, filepath.Join(dir, "nested", name), files...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return file{name, data}
-	}
-	still := nested("libs/still.jar", file{"x.txt", []byte("x")})
-	files := []file{{"AndroidManifest.xml", []byte("<manifest/>")}, nested("classes.jar", class("lib/A", "f"),
-		file{"r.txt", []byte("r")}),
-		nested("libs/one.jar", class("lib/B", "f"), file{"lib/N.class", []byte("none")}), still,
-		nested("libs/deep/two.jar", class("lib/C", "f")), nested("assets/three.jar", class("lib/D", "f"))}
-	c := config(archive(t, filepath.Join(dir, "in.aar"), files...), filepath.Join(dir, "out.aar"))
-	c.RuntimeExternal = true
-	result := instrument(t, c)
-	out := contents(t, c.Inputs[0].Output)
-	if len(out) != len(files) {
-		t.Fatalf("%d entries, want %d", len(out), len(files))
-	}
-	var classes []file
-	for i, f := range files {
-		changes := f.name == "classes.jar" || f.name == "libs/one.jar"
-		if out[i].name != f.name || bytes.Equal(out[i].data, f.data) == changes {
-			t.Errorf("entry %d, %s: changes %v, want %v", i, out[i].name, !changes, changes)
-		}
-		if changes {
-			classes = append(classes, unzip(t, out[i].data)...)
-		}
-	}
-	checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, classes)
-	if result.Mapping.Len() != 2 || result.Inputs[0].Classes != 3 {
-		t.Errorf("%d methods of %d classes", result.Mapping.Len(), result.Inputs[0].Classes)
-	}
-	if got := reasons(result); !maps.Equal(got, map[string]string{"libs/one.jar!lib/N.class": "malformed"}) {
-		t.Errorf("listed %v", got)
-	}
-	if string(entryOf(t, classes, "r.txt")) != "r" {
-		t.Error("an entry beside the classes is not what it was")
-	}
-
-	c = config(archive(t, filepath.Join(dir, "still.aar"), files[0], still), filepath.Join(dir, "still.out.aar"))
-	c.RuntimeExternal = true
-	instrument(t, c)
-	equalFiles(t, c.Inputs[0].Path, c.Inputs[0].Output)
-}
-
-func TestMerge(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "classes", "app", "D.class"), class("app/D", "f").data)
-	write(t, filepath.Join(dir, "E.class"), class("app/deep/E", "f").data)
-	in := []pipeline.Input{
-		{Path: archive(t, filepath.Join(dir, "a.jar"), file{"META-INF/", nil},
-			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 1.0\r\n\r\n")},
-			class("app/A", "f"), class("app/B", "f"), file{"META-INF/X.SF", []byte("sf")})},
-		{Path: archive(t, filepath.Join(dir, "b.jar"), file{"META-INF/", nil},
-			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 2.0\r\n\r\n")},
-			class("app/B", "f", "g"), class("app/C", "f"), file{"res/x", []byte("x")})},
-		{Path: filepath.Join(dir, "classes")}, {Path: filepath.Join(dir, "E.class")},
-	}
-	for name, disabled := range map[string]bool{"instrumented": false, "disabled": true} {
-		t.Run(name, func(t *testing.T) {
-			c := pipeline.Config{Inputs: in, Merge: filepath.Join(dir, name+".jar"), Filter: everything(),
-				RuntimeExternal: true, Disabled: disabled}
-			result := instrument(t, c)
-			files := contents(t, c.Merge)
-			var names []string
-			for _, f := range files {
-				names = append(names, f.name)
-			}
-			want := "META-INF/ META-INF/MANIFEST.MF app/A.class app/B.class app/C.class res/x app/D.class " +
-				"app/deep/E.class"
-			if disabled {
-				want = strings.Replace(want, "app/deep/", "", 1) // what the class is called has not been looked at
-			}
-			if got := strings.Join(names, " "); got != want {
-				t.Errorf("got  %s\nwant %s", got, want)
-			}
-			checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, files)
-			if disabled {
-				return
-			}
-			if got := reasons(result); !maps.Equal(got, map[string]string{"app/B.f": "duplicate-class",
-				"app/B.g": "duplicate-class"}) {
-				t.Errorf("listed %v", got)
-			}
-			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name", "in all: 1 (") ||
-				warned(result, "b.jar!META-INF/MANIFEST.MF") {
-				t.Errorf("warnings %q", result.Warnings)
-			}
-			var left []string
-			for _, e := range result.LeftOut {
-				left = append(left, filepath.Base(e.Input)+"!"+e.Entry+" "+filepath.Base(e.First))
-			}
-			if got := strings.Join(left, ", "); got != "b.jar!META-INF/MANIFEST.MF a.jar, b.jar!app/B.class a.jar" {
-				t.Errorf("left out: %s", got)
-			}
-			for _, r := range result.Inputs {
-				if r.Output != c.Merge {
-					t.Errorf("output %s", r.Output)
-				}
-			}
-		})
-	}
-	t.Run("one input with duplicates", func(t *testing.T) {
-		path := archive(t, filepath.Join(dir, "twice.jar"), class("app/A", "f"), class("app/A", "g"))
-		c := pipeline.Config{Inputs: []pipeline.Input{{Path: path}}, Merge: filepath.Join(dir, "once.jar"),
-			Filter: everything(), RuntimeExternal: true}
-		result := instrument(t, c)
-		files := contents(t, c.Merge)
-		if len(files) != 2 || result.Mapping.Len() != 2 {
-			t.Errorf("%d entries, %d methods", len(files), result.Mapping.Len())
-		}
-		checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, files)
-	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // SlicesIn makes [Assign] write the slices into a directory, under the names of their parts.
@@ -44,9 +45,7 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 		filepath.Join(dir, "B.class"): broken.Bytes(),
 	}
 	for path, data := range files {
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, data)
 	}
 	c := Config{Inputs: []Input{{Path: jar}, {Path: filepath.Join(dir, "B.class")}}, FocusHooks: true,
 		RuntimeExternal: true,

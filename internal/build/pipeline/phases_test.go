@@ -17,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -168,10 +169,10 @@ func app(t testing.TB, dir string) (inputs []string) {
 		file{"META-INF/A.SF", nil}, classFile(assembly.Class{Name: "x/Foreign",
 			Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Stack: 1,
 				Code: "iconst_1 | invokestatic my/Beat.i(I)V | return"}}}))
-	write(t, filepath.Join(dir, "Alone.class"), class("no/Where", "f").data)
+	fixture.Write(t, filepath.Join(dir, "Alone.class"), class("no/Where", "f").data)
 	inputs = append(inputs, filepath.Join(dir, "Alone.class"))
 	for _, f := range sampleClasses(t) {
-		write(t, filepath.Join(dir, "classes", filepath.FromSlash(f.name)), f.data)
+		fixture.Write(t, filepath.Join(dir, "classes", filepath.FromSlash(f.name)), f.data)
 	}
 	inputs = append(inputs, filepath.Join(dir, "classes"))
 	jar("state.jar", classFile(assembly.Class{Name: "a/Feed$load$1", Enclosing: "a/Feed.load" + suspendDescriptor,
@@ -208,9 +209,10 @@ func TestPhases(t *testing.T) {
 	barred := t.TempDir()
 	final := assembly.Method{Access: public | classfile.AccFinal, Name: "onWindowFocusChanged", Descriptor: "(Z)V",
 		Locals: 2, Code: "return"}
-	write(t, filepath.Join(barred, "android", "app", "Activity.class"),
+	fixture.Write(t, filepath.Join(barred, "android", "app", "Activity.class"),
 		assembly.Class{Name: "android/app/Activity", Methods: []assembly.Method{final}}.Bytes())
-	write(t, filepath.Join(barred, "android", "view", "View.class"), assembly.Class{Name: "android/view/View"}.Bytes())
+	fixture.Write(t, filepath.Join(barred, "android", "view", "View.class"),
+		assembly.Class{Name: "android/view/View"}.Bytes())
 	for _, row := range []struct {
 		name   string
 		adjust func(*pipeline.Config)
@@ -239,16 +241,12 @@ func TestPhases(t *testing.T) {
 			out := t.TempDir()
 			one := appConfig(inputs, filepath.Join(out, "one"))
 			row.adjust(&one)
-			if err := os.MkdirAll(filepath.Join(out, "one"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Directory(t, filepath.Join(out, "one"))
 			oneStep := instrument(t, one)
 			want, wantFiles := decided(t, oneStep), tree(t, filepath.Join(out, "one"))
 			for i, groups := range [][]int{{}, {len(inputs)}, {1, 3, 2, 4}} {
 				dir := filepath.Join(out, fmt.Sprint("two", i))
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Directory(t, dir)
 				c := appConfig(inputs, dir)
 				row.adjust(&c)
 				p := runPhases(t, c, uint64(i), groups...)
@@ -264,10 +262,7 @@ func TestPhases(t *testing.T) {
 			if strings.Contains(want, reports) != one.Inject.Coroutines {
 				t.Errorf("with coroutines %v, decided\n%s", one.Inject.Coroutines, want)
 			}
-			before, err := os.ReadFile(stateOf(inputs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := fixture.Read(t, stateOf(inputs))
 			if one.Inject.Coroutines && wantFiles[filepath.Base(stateOf(inputs))] == string(before) {
 				t.Error("the class with the state of a function in another part is unchanged")
 			}
@@ -312,9 +307,7 @@ func compareTrees(t testing.TB, got, want map[string]string) {
 func TestPhasesDecideAcrossParts(t *testing.T) {
 	dir := t.TempDir()
 	c := appConfig(app(t, dir), filepath.Join(dir, "out"))
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "out"))
 	p := runPhases(t, c, 5)
 	if got, want := fmt.Sprint(p.result.Mapping.Focus()), "[{a/Base add} {a/Sub hook} {aar/A hook}]"; got != want {
 		t.Errorf("focus %s, want %s", got, want)
@@ -351,78 +344,6 @@ func TestPhasesDecideAcrossParts(t *testing.T) {
 	if got["aar/A.onWindowFocusChanged"] != "blocked" || got["a/Base.f"] != "blocked" || got["a/Lacks.f"] != "" ||
 		got["a/View.onWindowFocusChanged"] != "" {
 		t.Errorf("with rules, listed %v", got)
-	}
-}
-
-// TestOneOfManyParts adds a method to one of 50 parts.
-//
-// Invariant: A part that has not changed keeps its slice byte by byte, unless its IDs change.
-func TestOneOfManyParts(t *testing.T) {
-	dir := t.TempDir()
-	var inputs []string
-	for i := range 50 {
-		var files []file
-		for k := range 10 {
-			var names []string
-			for m := range 12 {
-				names = append(names, fmt.Sprintf("m%d", m))
-			}
-			files = append(files, class(fmt.Sprintf("p%d/C%d", i, k), names...))
-		}
-		inputs = append(inputs, archive(t, filepath.Join(dir, fmt.Sprintf("in%d.jar", i)), files...))
-	}
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	config := func(base *mapping.Mapping, order mapping.Order) pipeline.Config {
-		c := pipeline.Config{Filter: everything(), RuntimeExternal: true, Base: base, Order: order, Jobs: 2}
-		for _, in := range inputs {
-			c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: filepath.Join(dir, "out", filepath.Base(in))})
-		}
-		return c
-	}
-	changed := func(before, after *phases) (names []string) {
-		for name, slice := range after.slices {
-			if before.slices[name] != slice {
-				names = append(names, name)
-			}
-		}
-		return names
-	}
-	hash, compact := runPhases(t, config(nil, mapping.OrderHash), 1), runPhases(t, config(nil, mapping.OrderCompact), 1)
-	files := contents(t, inputs[20])
-	files[3] = class("p20/C3", "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "added")
-	archive(t, inputs[20], files...)
-	for _, row := range []struct {
-		name   string
-		before *phases
-		after  pipeline.Config
-		keeps  bool
-	}{
-		{"with a base", hash, config(hash.result.Mapping, mapping.OrderHash), true},
-		{"compact with a base", compact, config(compact.result.Mapping, mapping.OrderCompact), true},
-		{"without a base", hash, config(nil, mapping.OrderHash), false},
-		{"compact without a base", compact, config(nil, mapping.OrderCompact), false},
-	} {
-		after := runPhases(t, row.after, 2)
-		moved := 0
-		parts := map[string]bool{"part20.slice": true}
-		for e := range row.before.result.Mapping.All() {
-			if id, _ := after.result.Mapping.ByMethod(e.Identity); id != e.ID {
-				moved++
-				parts["part"+strings.TrimPrefix(strings.Split(e.Class, "/")[0], "p")+".slice"] = true
-			}
-		}
-		got := changed(row.before, after)
-		slices.Sort(got)
-		if want := slices.Sorted(maps.Keys(parts)); !slices.Equal(got, want) || len(after.slices) != 51 {
-			t.Errorf("%s: slices %v changed, of %v IDs moved", row.name, got, want)
-		}
-		if row.keeps && moved > 0 {
-			t.Errorf("%s: %d IDs moved", row.name, moved)
-		}
-		t.Logf("measured: one method added to one of 50 parts (6,000 methods), %s: %d IDs moved, %d slices changed",
-			row.name, moved, len(got))
 	}
 }
 

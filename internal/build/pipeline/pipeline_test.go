@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -189,14 +189,8 @@ func TestTwiceIsOnce(t *testing.T) {
 
 func equalFiles(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := fixture.Read(t, a)
+	y := fixture.Read(t, b)
 	if !bytes.Equal(x, y) {
 		t.Errorf("%s and %s differ", filepath.Base(a), filepath.Base(b))
 	}
@@ -425,40 +419,6 @@ func TestOddEntries(t *testing.T) {
 	}
 }
 
-func TestBaseAndLines(t *testing.T) {
-	lines := assembly.Attribute{Name: "LineNumberTable", Info: []byte{0, 2, 0, 0, 0, 9, 0, 0, 0, 7}}
-	// An attribute of the class is needed that names a Utf8 of the pool: index 1 is the class's own name.
-	source := assembly.Attribute{Name: "SourceFile", Info: []byte{0, 1}}
-	old, err := mapping.Assign([]mapping.Method{{Identity: mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"},
-		Access: 9},
-		{Identity: mapping.Identity{Class: "Gone", Name: "g", Descriptor: "()V"}, Access: 9}}, mapping.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	c := config(archive(t, filepath.Join(dir, "in.jar"), classFile(assembly.Class{Name: "T",
-		Attributes: []assembly.Attribute{source}, Methods: []assembly.Method{
-			{Access: static, Name: "f", Descriptor: "()V", Code: "return", Attributes: []assembly.Attribute{lines}},
-			{Access: static, Name: "g", Descriptor: "()V",
-				Code: "return"}}}), class("NoSource", "f")), filepath.Join(dir, "out.jar"))
-	c.RuntimeExternal, c.Lines, c.Base, c.Order = true, true, old, mapping.OrderCompact
-	result := instrument(t, c)
-	id, _ := old.ByMethod(mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"})
-	if got, _ := result.Mapping.ByMethod(mapping.Identity{Class: "T", Name: "f", Descriptor: "()V"}); got != id {
-		t.Errorf("ID %d, was %d", got, id)
-	}
-	if retired := slices.Collect(result.Mapping.Retired()); len(retired) != 1 || retired[0].Class != "Gone" {
-		t.Errorf("retired %v", retired)
-	}
-	checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, contents(t, c.Inputs[0].Output))
-	g, _ := result.Mapping.ByMethod(mapping.Identity{Class: "T", Name: "g", Descriptor: "()V"})
-	want := []mapping.SourceLine{{ID: g, Source: "T"}, {ID: id, Source: "T", First: 7}}
-	slices.SortFunc(want, func(a, b mapping.SourceLine) int { return int(a.ID) - int(b.ID) })
-	if !slices.Equal(result.Lines, want) {
-		t.Errorf("lines %v, want %v", result.Lines, want)
-	}
-}
-
 func TestFocus(t *testing.T) {
 	focus := func(m assembly.Method) assembly.Method {
 		m.Access, m.Name, m.Descriptor, m.Locals = public, "onWindowFocusChanged", "(Z)V", 2
@@ -563,19 +523,13 @@ func TestCheckedByItself(t *testing.T) {
 
 func zipOf(t testing.TB, files ...file) []byte {
 	t.Helper()
-	data, err := os.ReadFile(archive(t, filepath.Join(t.TempDir(), "x.zip"), files...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, archive(t, filepath.Join(t.TempDir(), "x.zip"), files...))
 	return data
 }
 
 func mustParse(t testing.TB, data []byte) *classfile.Class {
 	t.Helper()
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	return c
 }
 

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRefusedLate has methods that turn out to take no calls when their class is written, since the scan has not
@@ -19,10 +19,7 @@ import (
 // Invariant: If a method is refused only when its class is written, all is decided as if the refusal had been known
 // before.
 func TestRefusedLate(t *testing.T) {
-	info, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := fixture.Read(t, filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	method := func(name, code string) assembly.Method {
 		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
 	}

@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"archive/zip"
-	"bytes"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -104,10 +103,7 @@ func TestRejection(t *testing.T) {
 	if result := run("bad", mapping.OrderHash); result.Mapping.Len() != 0 || result.Inputs[0].Rewritten != 0 {
 		t.Errorf("%d methods, %d classes rewritten", result.Mapping.Len(), result.Inputs[0].Rewritten)
 	}
-	before, err := os.ReadFile(filepath.Join(dir, "bad.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := fixture.Read(t, filepath.Join(dir, "bad.jar"))
 	if after, err := os.ReadFile(filepath.Join(dir, "bad.out.jar")); err != nil || string(after) != string(before) {
 		t.Errorf("a jar of which nothing changed is not what it was: %v", err)
 	}
@@ -120,28 +116,14 @@ func TestRejection(t *testing.T) {
 // writeClasses writes a jar of empty entries and classes.
 func writeClasses(t *testing.T, path string, empty []string, classes []assembly.Class) {
 	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
+	var pairs []string
 	for _, name := range empty {
-		if _, err := w.Create(name); err != nil {
-			t.Fatal(err)
-		}
+		pairs = append(pairs, name, "")
 	}
 	for _, c := range classes {
-		e, err := w.Create(c.Name + ".class")
-		if err == nil {
-			_, err = e.Write(c.Bytes())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs = append(pairs, c.Name+".class", string(c.Bytes()))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, fixture.Zip(t, pairs...))
 }
 
 // compareEntries checks that every class of got is that of good, or if good lacks it that of original.
@@ -161,25 +143,11 @@ func compareEntries(t *testing.T, got, good, original string) {
 
 func classesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
-	r, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	all := map[string]string{}
-	for _, f := range r.File {
-		if !strings.HasSuffix(f.Name, ".class") {
-			continue
+	for _, e := range fixture.Unpack(t, fixture.Read(t, path)) {
+		if strings.HasSuffix(e.Name, ".class") {
+			all[e.Name] = e.Data
 		}
-		rc, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(rc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[f.Name] = string(data)
 	}
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func restore(t *testing.T, c pipeline.RestoreConfig) *pipeline.Restoration {
@@ -30,83 +31,13 @@ func restore(t *testing.T, c pipeline.RestoreConfig) *pipeline.Restoration {
 // signedJar is a jar with a signature, a nested archive, resources, and calls into two packages.
 func signedJar(t *testing.T, path string) string {
 	inner := archive(t, path+".inner.jar", class("n/Nested", "f", "g"), file{"n/inner.txt", []byte("inner")})
-	nested, err := os.ReadFile(inner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nested := fixture.Read(t, inner)
 	const manifest = "Manifest-Version: 1.0\r\n\r\nName: a/A.class\r\nSHA-256-Digest: AAAA\r\n\r\n"
 	return archive(t, path, append(sampleClasses(t), file{"META-INF/MANIFEST.MF", []byte(manifest)},
 		file{"META-INF/KEY.SF", []byte("x")}, file{"META-INF/KEY.RSA", []byte("x")},
 		runtimeClass(inject.DefaultRuntimeClass), mappingInfo(), class("a/A", "f", "g"),
 		file{"res/", nil}, file{"res/raw.stored", bytes.Repeat([]byte("abc"), 100)}, file{"res/text", []byte("text")},
 		file{"WEB-INF/lib/inner.jar", nested})...)
-}
-
-// TestRestore instruments inputs of every kind and compares the outputs without calls with them.
-//
-// Invariant: An instrumented output without its calls has the entries of its inputs, with the same bytes.
-func TestRestore(t *testing.T) {
-	dir := t.TempDir()
-	signed := signedJar(t, filepath.Join(dir, "signed.jar"))
-	t.Run("archive", func(t *testing.T) {
-		for name, exits := range map[string]inject.ExitMode{"normal": inject.ExitsNormal, "throws": inject.ExitsThrows,
-			"exact": inject.ExitsExact} {
-			c := config(signed, filepath.Join(t.TempDir(), name+".jar"))
-			c.Inject.Exits = exits
-			result := instrument(t, c)
-			r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: signed})
-			if len(r.Differences) > 0 || r.Called != result.Inputs[0].Rewritten || r.Earlier != 0 || r.Unsigned != 3 ||
-				r.Classes != result.Inputs[0].Classes {
-				t.Errorf("%s: %+v, result %+v", name, r, result.Inputs[0])
-			}
-			if r.Entries < len(contents(t, c.Inputs[0].Output)) {
-				t.Errorf("%s: only %d entries were compared", name, r.Entries)
-			}
-		}
-	})
-	t.Run("directory and class", func(t *testing.T) {
-		classes := filepath.Join(dir, "classes")
-		for _, f := range append(sampleClasses(t), runtimeClass(inject.DefaultRuntimeClass), mappingInfo()) {
-			write(t, filepath.Join(classes, f.name), f.data)
-		}
-		c := config(classes, filepath.Join(dir, "out"))
-		instrument(t, c)
-		r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: classes})
-		if r.Called == 0 || len(r.Differences) > 0 {
-			t.Errorf("%+v", r)
-		}
-		// A directory may become an archive, and a lone class may get another name.
-		c = config(classes, filepath.Join(dir, "out.jar"))
-		instrument(t, c)
-		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: classes})
-		if r.Called == 0 || len(r.Differences) > 0 {
-			t.Errorf("%+v", r)
-		}
-		c = config(filepath.Join(classes, "Flow.class"), filepath.Join(dir, "Other.class"))
-		c.RuntimeExternal = true
-		instrument(t, c)
-		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: c.Inputs[0].Path})
-		if r.Called != 1 || r.Entries != 1 || len(r.Differences) > 0 {
-			t.Errorf("%+v", r)
-		}
-	})
-	t.Run("instrumented again", func(t *testing.T) {
-		once, twice := filepath.Join(dir, "once.jar"), filepath.Join(dir, "twice.jar")
-		instrument(t, config(signed, once))
-		instrument(t, config(once, twice))
-		r := restore(t, pipeline.RestoreConfig{Output: twice, Original: once})
-		if len(r.Differences) > 0 || r.Earlier != r.Called || r.Earlier == 0 {
-			t.Errorf("%+v", r)
-		}
-	})
-	t.Run("another runtime class", func(t *testing.T) {
-		out := filepath.Join(dir, "other.jar")
-		instrument(t, config(signed, out))
-		r := restore(t, pipeline.RestoreConfig{Output: out, Original: signed, RuntimeClass: "x/Y"})
-		if len(r.Differences) == 0 || r.Called != 1 { // MappingInfo has the digest
-			t.Errorf("%+v", r)
-		}
-	})
 }
 
 // TestRestoreFindsChanges changes an instrumented jar in many ways, each of which a difference must name.

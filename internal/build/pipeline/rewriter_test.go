@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 const runtimeClass = "r/Runtime"
@@ -92,9 +92,7 @@ func TestApply(t *testing.T) {
 func TestReadChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "A.class")
 	data := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return")}}.Bytes()
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, data)
 	in, err := input.Open(0, path, false)
 	if err != nil {
 		t.Fatal(err)

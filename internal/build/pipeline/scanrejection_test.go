@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestScanRejections has classes rejected, as [TestRejection] does: by the trial of a scan, and by Run when it writes.
@@ -36,17 +37,12 @@ func TestScanRejections(t *testing.T) {
 		Descriptor: "()V", Code: "return"}}}.Bytes()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
-	if err := os.WriteFile(in, zipped(t, "b/B.class", throws("b/B"), "c/C.class", good, "r/R.class", throws("r/R"),
-		"META-INF/A.SF", []byte{}), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, in, zipped(t, "b/B.class", throws("b/B"), "c/C.class", good, "r/R.class", throws("r/R"),
+		"META-INF/A.SF", []byte{}))
 	c := Config{Inputs: []Input{{Path: in, Output: filepath.Join(dir, "one.jar")}}, RuntimeExternal: true,
 		Filter: filter.New(filter.Options{Trivial: filter.None}), Inject: inject.Options{Exits: inject.ExitsNormal}}
 	file := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, filepath.Join(dir, name))
 		return data
 	}
 	assigned := func() *Result {

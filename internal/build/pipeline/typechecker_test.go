@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"archive/zip"
-	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,39 +9,18 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // entry is an entry of an archive.
-type entry struct {
-	path string
-	data []byte
-}
-
-func at(dir string, c assembly.Class) entry { return entry{dir + c.Name + ".class", c.Bytes()} }
-
-func archive(t *testing.T, entries ...entry) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, e := range entries {
-		out, err := w.Create(e.path)
-		if err == nil {
-			_, err = out.Write(e.data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+func at(dir string, c assembly.Class) fixture.Entry {
+	return fixture.Entry{Name: dir + c.Name + ".class", Data: string(c.Bytes())}
 }
 
 // jar is an archive of classes. Without java/lang/Object, the checker would assume that what it cannot see fits.
-func jar(t *testing.T, entries ...entry) []byte {
+func jar(t *testing.T, entries ...fixture.Entry) []byte {
 	t.Helper()
-	return archive(t, append(entries, at("", assembly.Class{Name: "java/lang/Object", Super: "-"}))...)
+	return fixture.Pack(t, append(entries, at("", assembly.Class{Name: "java/lang/Object", Super: "-"}))...)
 }
 
 // set writes archives, a.jar, b.jar and so on, or .aar, and returns them as inputs, with the names of all classes.
@@ -54,9 +30,7 @@ func set(t *testing.T, suffix string, archives ...[]byte) (*input.Set, []string)
 	var inputs []*input.Input
 	for i, data := range archives {
 		path := filepath.Join(dir, string(rune('a'+i))+suffix)
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, data)
 		in, err := input.Open(i, path, false)
 		if err != nil {
 			t.Fatal(err)
@@ -187,9 +161,9 @@ func TestViews(t *testing.T) {
 func TestViewsOfOneInput(t *testing.T) {
 	user := staticClass("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
 	base := assembly.Class{Name: "p/Base"}
-	s, names := set(t, ".aar", archive(t,
-		entry{"classes.jar", jar(t, at("", user), at("", base), at("", assembly.Class{Name: "p/Sub", Super: "p/Base"}))},
-		entry{"libs/x.jar", jar(t, at("", user), at("", assembly.Class{Name: "p/Sub"}))}))
+	s, names := set(t, ".aar", fixture.Zip(t, "classes.jar",
+		string(jar(t, at("", user), at("", base), at("", assembly.Class{Name: "p/Sub", Super: "p/Base"}))),
+		"libs/x.jar", string(jar(t, at("", user), at("", assembly.Class{Name: "p/Sub"})))))
 	opened := ClassPath{}.Lazy()
 	defer opened.Close()
 	if err := opened.Open(); err != nil {
@@ -212,12 +186,8 @@ func TestViewsOfOneInput(t *testing.T) {
 func TestSupertypes(t *testing.T) {
 	dir := t.TempDir()
 	c := assembly.Class{Name: "p/A", Super: "p/S", Interfaces: []string{"p/I"}}
-	if err := os.MkdirAll(filepath.Join(dir, "p"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "p", "A.class"), c.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "p"))
+	fixture.Write(t, filepath.Join(dir, "p", "A.class"), c.Bytes())
 	opened := ClassPath{Paths: []string{dir}}.Lazy()
 	defer opened.Close()
 	if err := opened.Open(); err != nil {

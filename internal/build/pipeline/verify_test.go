@@ -1,9 +1,7 @@
 package pipeline
 
 import (
-	"archive/zip"
-	"bytes"
-	"os"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -13,26 +11,17 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // zipped returns an archive of these entries, names and contents in turns.
 func zipped(t testing.TB, entries ...any) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i := 0; i < len(entries); i += 2 {
-		e, err := w.Create(entries[i].(string))
-		if err == nil {
-			_, err = e.Write(entries[i+1].([]byte))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	var pairs []string
+	for e := range slices.Values(entries) {
+		pairs = append(pairs, fmt.Sprintf("%s", e))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return fixture.Zip(t, pairs...)
 }
 
 // TestVerifySees: a class has those of its own file before it, for its own Java release, whatever other files
@@ -57,9 +46,7 @@ func TestVerifySees(t *testing.T) {
 		"sub.jar":    zipped(t, "p/Sub.class", sub),
 		"Base.class": final,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, name), data)
 	}
 	for _, c := range []struct {
 		name             string
@@ -131,9 +118,7 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 			Methods: []assembly.Method{m}}.Bytes())
 	}
 	path := filepath.Join(t.TempDir(), "many.jar")
-	if err := os.WriteFile(path, zipped(t, entries...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, zipped(t, entries...))
 	var first *buildreport.Verification
 	for _, jobs := range []int{1, 2, 8} {
 		result, err := Verify(t.Context(), VerifyConfig{Paths: []string{path}, Jobs: jobs, Frames: true})

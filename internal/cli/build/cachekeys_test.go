@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestExecutableSum checks that the sum stands for the content of the program: one that was built again is another one.
@@ -15,10 +16,7 @@ func TestExecutableSum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	sum := sha256.Sum256(data)
 	want := fmt.Sprint(cache.KeyOf("file", string(sum[:])))
 	kept, err := cache.Open(t.TempDir(), 1<<20)

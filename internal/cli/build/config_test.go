@@ -1,12 +1,12 @@
 package build
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 var (
@@ -23,10 +23,7 @@ var (
 // Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {
 	text := func(name string) string {
-		data, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, filepath.Join("..", "..", "..", filepath.FromSlash(name)))
 		return string(data)
 	}
 	page, migrating := text("docs/rules.md"), text("docs/migrating.md")

@@ -34,6 +34,11 @@ func (l *libraries) read() error {
 	if err != nil {
 		return err
 	}
+	return l.readFrom(files)
+}
+
+// readFrom finds the names of all classes in archives and directories.
+func (l *libraries) readFrom(files []string) error {
 	l.classes = make(map[string]bool)
 	for i, file := range files {
 		in, err := input.Open(i, file, false)

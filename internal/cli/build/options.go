@@ -134,11 +134,16 @@ func (i *scope) options() []cli.Option {
 			Flag: cli.OneOf(&i.trivial, filter.Bounded, cli.Word("bounded", filter.Bounded),
 				cli.Word("smart", filter.Smart), cli.Word("matrix", filter.Matrix), cli.Word("none", filter.None)),
 			Help: "which methods are too small to be traced"},
-		cli.Option{Name: "scope", Commands: classWork, Omit: cli.InWriteKey,
+		cli.Option{Name: "scope", Commands: classWork | byRecord, Omit: cli.InWriteKey,
 			Flag: cli.OneOf(&i.libraries.scope, filter.ScopeAll, cli.Word("all", filter.ScopeAll),
 				cli.Word("own-and-libraries", filter.ScopeOwnAndLibraries), cli.Word("own", filter.ScopeOwn)),
 			Help: "trace all classes alike (all), of --libraries only the methods that can take long by themselves and " +
-				"those that the program itself calls (own-and-libraries), or none of --libraries (own)"},
+				"those that the program itself calls (own-and-libraries), or none of --libraries (own)",
+			HelpIn: map[cli.CommandSet]string{
+				byRecord: "trace all classes alike (all), of libraries only the methods that can take long by themselves and " +
+					"those that the program itself calls (own-and-libraries), or no library (own); directories, and archives " +
+					"with packages named as that of the main class, are no libraries",
+			}},
 		cli.Option{Name: "libraries", Flag: cli.Texts(&i.libraries.lists), Commands: classWork, Omit: cli.InNoRecord,
 			File: cli.FileSearched, List: true,
 			Help: "classes with the names of those in this `LIST` of jars, .aar files, directories and patterns, or in " +

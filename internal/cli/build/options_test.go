@@ -2,7 +2,6 @@ package build
 
 import (
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // buildTable returns the options of instrument, scan, assign and explain, with their defaults.
@@ -143,9 +143,7 @@ func changed(a, b any) []string {
 // Invariant: Cache keys have every option that changes classes, decisions or outputs.
 func TestCacheKeysHaveAllOptions(t *testing.T) {
 	t.Chdir(t.TempDir()) // without tracegen.yml
-	if err := os.WriteFile("profile.txt", []byte("none 1 0 0 a.B c ()V\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, "profile.txt", "none 1 0 0 a.B c ()V\n")
 	// Fields of pipeline.Config that do not change classes, or change them only by decisions, which package incremental
 	// adds to the key of outputs; and those that are compared field by field above.
 	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "BuiltIn", "Jobs", "DryRun"}
@@ -226,9 +224,7 @@ func TestJobsReachThePipeline(t *testing.T) {
 	}
 	s := strip{runtimeClass: "a.B", output: "out", jobs: 3}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("a.jar", nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, "a.jar", "")
 	config, err := s.config("a.jar")
 	if err != nil || config.Jobs != 3 {
 		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)

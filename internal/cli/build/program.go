@@ -27,7 +27,8 @@ func NewProgram(con *console.Console) *Program {
 // AddOptions adds the options to the flags of record.
 func (p *Program) AddOptions(cmd *cobra.Command) {
 	p.addOptions(cmd, byRecord)
-	for name, value := range map[string]string{"exits": "exact", "target": "jvm"} {
+	for name, value := range map[string]string{"exits": "exact", "target": "jvm",
+		"scope": filter.ScopeOwnAndLibraries.String()} {
 		f := p.rows.Find(name).Flag
 		if err := f.Value.Set(value); err != nil {
 			panic(err) // the value is a constant of this program
@@ -88,9 +89,14 @@ func (p *Program) Key() ([]string, error) {
 	return []string{tool, p.scanKey(), p.writeKey(), base, jdk}, nil
 }
 
-// Instrument writes the outputs of the inputs and the mapping. It keeps results in the directory of a cache.
-func (p *Program) Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (
-	*pipeline.Result, error) {
+// Instrument writes the outputs of the inputs and the mapping. libraries are those of the inputs that are libraries. It
+// keeps results in the directory of a cache.
+func (p *Program) Instrument(ctx context.Context, inputs []pipeline.Input, libraries []string, mapping, cache string,
+	size int64) (*pipeline.Result, error) {
+	if err := p.libraries.readFrom(libraries); err != nil {
+		return nil, err
+	}
+	defer func() { p.libraries.classes = nil }() // they are of the program, and not of its options: see Key
 	p.destination.inputs, p.mapping = inputs, mapping
 	p.caching.directory, p.caching.size = cache, cli.ByteSize(size)
 	var err error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
@@ -44,8 +46,8 @@ installId or deviceId. A recording without such a value counts as one user; the 
 states how many there are. Versions are those of versionCode, or else of versionName.
 
 A RECORDING is a file or a directory. Files may be compressed (.gz).
-A directory of tracegen collect has recordings and reports, and both are read; of a copy
-of its directory reports, these alone. A stall that a recording has and a report is about counts once, and so
+A store of tracegen collect, a directory or s3://BUCKET/PREFIX, has recordings and reports,
+and both are read; of a copy of its directory reports, these alone. A stall that a recording has and a report is about counts once, and so
 does a recording that is given twice. Stalls of idle handlers and input events, and
 incidents, have groups of their own kind.
 
@@ -85,7 +87,17 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if g.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", g.top)
 	}
-	args, reports, err := collected(args)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	temp := ""
+	if slices.ContainsFunc(args, objects.IsRemote) {
+		var err error
+		if temp, err = os.MkdirTemp("", "tracegen-group-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(temp)
+	}
+	args, reports, err := collected(ctx, args, temp)
 	if err != nil {
 		return err
 	}
@@ -96,9 +108,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	showAsStored(recordings, reports)
 	files := cli.FilesOf(recordings)
+	for _, r := range reports {
+		files = append(files, r.location)
+	}
 	if g.output != cli.StandardOutput {
-		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(files, reports,
+		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(files,
 			g.rows.Files(cli.FileRead))); err != nil {
 			return err
 		}
@@ -106,8 +122,6 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
 	if err := g.write(ctx, recordings, reports); err != nil {
 		return err
 	}
@@ -122,19 +136,19 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 }
 
 // write writes the groups, or the rows of all stalls while they are read.
-func (g *grouping) write(ctx context.Context, recordings []cli.Recording, reports []string) error {
+func (g *grouping) write(ctx context.Context, recordings []cli.Recording, all []reports) error {
 	stalls := group.NewStalls()
 	if g.format == groupParquet {
 		return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
 			table := group.NewTable(w)
 			stalls.Each = table.Add
-			if _, err := g.sum(ctx, stalls, recordings, reports); err != nil {
+			if _, err := g.sum(ctx, stalls, recordings, all); err != nil {
 				return err
 			}
 			return table.Close()
 		})
 	}
-	f, err := g.sum(ctx, stalls, recordings, reports)
+	f, err := g.sum(ctx, stalls, recordings, all)
 	if err != nil {
 		return err
 	}
@@ -147,12 +161,12 @@ func (g *grouping) write(ctx context.Context, recordings []cli.Recording, report
 }
 
 // sum adds the recordings and then the reports, and returns their groups.
-func (g *grouping) sum(ctx context.Context, stalls *group.Stalls, recordings []cli.Recording, reports []string) (
+func (g *grouping) sum(ctx context.Context, stalls *group.Stalls, recordings []cli.Recording, all []reports) (
 	*group.Fleet, error) {
 	if err := g.read(ctx, stalls, recordings); err != nil {
 		return nil, err
 	}
-	if err := g.readReports(ctx, stalls, reports); err != nil {
+	if err := g.readReports(ctx, stalls, all); err != nil {
 		return nil, err
 	}
 	return stalls.Groups()

@@ -34,8 +34,10 @@ type Build interface {
 	Cache() (directory string, size int64)
 	// Key returns everything but the program that decides what is written.
 	Key() ([]string, error)
-	// Instrument writes the outputs of the inputs, and the mapping. It keeps results in the directory of a cache.
-	Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (*pipeline.Result, error)
+	// Instrument writes the outputs of the inputs, and the mapping. libraries are those of the inputs that are libraries.
+	// It keeps results in the directory of a cache.
+	Instrument(ctx context.Context, inputs []pipeline.Input, libraries []string, mapping, cache string, size int64) (
+		*pipeline.Result, error)
 }
 
 // Analysis writes what analyze reports about recordings.
@@ -119,6 +121,7 @@ type recorder struct {
 	command    *launch.Command // nil if the command is not java
 	args       []string
 	containers []string // the archives and directories that are instrumented
+	named      []string // those of them that --also names
 	recording  string   // the file
 	// recordings are the files of this run, one of each recording: a start script may start several JVMs.
 	recordings []string
@@ -283,7 +286,7 @@ func (r *recorder) find(args []string) (given map[string]string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			r.containers = append(r.containers, found...)
+			r.containers, r.named = append(r.containers, found...), append(r.named, found...)
 		}
 	}
 	if len(r.containers) == 0 && r.command == nil {

@@ -33,16 +33,19 @@ const (
 
 // programSummary is what record says about an instrumented program.
 type programSummary struct {
-	Archives   int      `json:"archives"`
-	Classes    int      `json:"classes"`
-	Rewritten  int      `json:"rewritten"`
-	Methods    int      `json:"methods"`
-	Traced     int      `json:"traced"`
-	Introduced int      `json:"introduced"`
-	Skipped    string   `json:"skipped"`  // the reasons why nothing is traced, if nothing is
-	Messages   []string `json:"messages"` // IDs of methods whose calls are messages
-	Warnings   []string `json:"warnings"`
-	Runtime    string   `json:"runtime"` // the archive that has a runtime class of its own, or ""
+	Archives   int `json:"archives"`
+	Classes    int `json:"classes"`
+	Rewritten  int `json:"rewritten"`
+	Methods    int `json:"methods"`
+	Traced     int `json:"traced"`
+	Introduced int `json:"introduced"`
+	// Libraries are those of Archives that are not of the program itself, and OfLibraries their methods.
+	Libraries   int                 `json:"libraries"`
+	OfLibraries buildreport.Methods `json:"ofLibraries"`
+	Skipped     string              `json:"skipped"`  // the reasons why nothing is traced, if nothing is
+	Messages    []string            `json:"messages"` // IDs of methods whose calls are messages
+	Warnings    []string            `json:"warnings"`
+	Runtime     string              `json:"runtime"` // the archive that has a runtime class of its own, or ""
 }
 
 // prepare finds the instrumented program in the cache, or instruments it.
@@ -106,6 +109,10 @@ func (r *recorder) describe(reused bool) error {
 	}
 	r.con.Inform("%s: %d of %d methods traced, in %d of %d classes of %d archives and directories", what,
 		s.Traced, s.Methods, s.Rewritten, s.Classes, s.Archives)
+	if of := s.OfLibraries; of.WithCode > of.Traced {
+		r.con.Inform("libraries, in %d of the archives: %d of %d methods are traced; --scope all traces them as the program "+
+			"itself", s.Libraries, of.Traced, of.WithCode)
+	}
 	return nil
 }
 
@@ -143,7 +150,15 @@ func (r *recorder) key(containers []string) (cache.Key, error) {
 	if err != nil {
 		return cache.Key{}, err
 	}
-	return program.KeyOf(containers, options...)
+	return program.KeyOf(containers, append(options, append([]string{r.mainClass()}, r.named...)...)...)
+}
+
+// mainClass returns the name of the main class, "" if it is not known.
+func (r *recorder) mainClass() string {
+	if r.command == nil {
+		return ""
+	}
+	return r.command.MainClass()
 }
 
 // instrument instruments the program and puts it into the store. It returns the directory.
@@ -160,7 +175,7 @@ func (r *recorder) instrument(ctx context.Context, store *program.Store, key cac
 		return "", err
 	}
 	defer os.RemoveAll(work)
-	gathered, err := program.Gather(containers, work)
+	gathered, err := program.Gather(containers, r.named, work, r.mainClass())
 	if err != nil {
 		return "", err
 	}
@@ -204,13 +219,13 @@ func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, gathe
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.build.Instrument(ctx, inputs, filepath.Join(dir, cli.DefaultMapping),
+	result, err := r.build.Instrument(ctx, inputs, gathered.Libraries, filepath.Join(dir, cli.DefaultMapping),
 		filepath.Join(directory, "classes"), size/2)
 	if err != nil {
 		return nil, err
 	}
 	s := programSummary{Archives: len(archives), Introduced: result.Introduced, Warnings: result.Warnings,
-		Runtime: gathered.Runtime}
+		Runtime: gathered.Runtime, Libraries: len(gathered.Libraries), OfLibraries: result.Libraries}
 	for _, in := range result.Inputs[:len(archives)] {
 		s.Classes += in.Classes
 		s.Rewritten += in.Rewritten

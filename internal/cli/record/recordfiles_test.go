@@ -5,19 +5,16 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestRecordingsBeside has files of this output, of its parts, of other processes, and of other outputs.
 func TestRecordingsBeside(t *testing.T) {
 	dir := t.TempDir()
-	vector, err := os.ReadFile(filepath.Join("..", "..", "..", "trace", "testdata", "vectors", "open.tgd"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	vector := fixture.Read(t, filepath.Join("..", "..", "..", "trace", "testdata", "vectors", "open.tgd"))
 	for _, name := range []string{"app.tgd", "other.tgd", "app-2.tgd", "app.pid12.tgd.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), vector, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, name), vector)
 	}
 	r := recorder{recording: filepath.Join(dir, "app.tgd")}
 	before := r.recordingsBeside()

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 )
 
 // TestOthersKeepNoReportOut has all connections of a collector taken by clients that send nothing, not all, or that do
@@ -22,16 +23,20 @@ import (
 func TestOthersKeepNoReportOut(t *testing.T) {
 	h := NewServer(openStore(t, t.TempDir(), Options{}), testOptions)
 	h.SetTokens([]string{"0123456789abcdef"})
-	h.connections, h.headerTime, h.bodyTime = 8, time.Hour, time.Hour
+	const bearer = "Authorization: Bearer 0123456789abcdef\r\n"
+	h.connections, h.deadlines = 8, deadlines{time.Hour, time.Hour, time.Hour, time.Hour}
 	address, stop := serve(t, h)
 	for what, sent := range map[string]string{
-		"nothing":               "",
-		"half a header":         "GET /healthz HTTP/1.1\r\nHost: c",
-		"no body":               "GET /healthz HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
-		"a chunked body":        "GET /v1/config HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n",
-		"answers that wait":     strings.Repeat("GET /v1/config HTTP/1.1\r\nHost: c\r\n\r\n", 2000),
-		"no token and no body":  "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
-		"no token, a recording": "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"nothing":                 "",
+		"half a header":           "GET /healthz HTTP/1.1\r\nHost: c",
+		"no body":                 "GET /healthz HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"a chunked body":          "GET /v1/config HTTP/1.1\r\nHost: c\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"answers that wait":       strings.Repeat("GET /v1/config HTTP/1.1\r\nHost: c\r\n\r\n", 2000),
+		"no token and no body":    "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"no token, a recording":   "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\n",
+		"a token and half a body": "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" + bearer + "\r\nhalf",
+		"a token and half a recording": "PUT /v1/recordings/ab/1 HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n" +
+			bearer + "\r\nhalf",
 	} {
 		for range 3 * h.connections {
 			c, err := net.Dial("tcp", address)
@@ -46,7 +51,7 @@ func TestOthersKeepNoReportOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: c\r\nAuthorization: Bearer 0123456789abcdef\r\n"+
+		fmt.Fprintf(c, "POST /v1/reports HTTP/1.1\r\nHost: c\r\n"+bearer+
 			"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || answer.StatusCode != 200 {
@@ -71,27 +76,22 @@ func TestManyMappings(t *testing.T) {
 	if err := errors.Join(err, s.Close()); err != nil || added != len(reports) {
 		t.Fatal(added, err)
 	}
-	files, err := FindReports(dir)
-	if err != nil || len(files) != maxPartitions+1 {
-		t.Errorf("%d files, %v", len(files), err)
-	}
 	mappings := map[string]bool{}
-	for _, f := range files {
-		if err := ReadReports(f, func(r *devicereport.Report) error { mappings[r.Mapping] = true; return nil }); err != nil {
-			t.Fatal(err)
-		}
+	files := eachRow(t, dir, func(r *lake.Row) { mappings[*r.Mapping] = true })
+	if len(files) != maxPartitions+1 {
+		t.Errorf("%d files", len(files))
 	}
 	if len(mappings) != len(reports) {
 		t.Errorf("reports of %d builds, want %d", len(mappings), len(reports))
 	}
 }
 
-// TestCloseInHaste closes a store that has no time to write files: the reports stay in the database, and the next one
+// TestCloseInHaste closes a store that has no time to write files: the reports stay in the log, and the next one
 // writes them.
 func TestCloseInHaste(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir, Options{})
-	s.late.Store(true)
+	s := openStore(t, dir, Options{Warn: func(error) {}})
+	s.cancel()
 	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}})
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
@@ -104,32 +104,6 @@ func TestCloseInHaste(t *testing.T) {
 	}
 	if ids := storedIDs(t, dir); len(ids) != 1 {
 		t.Errorf("%q are there", ids)
-	}
-}
-
-// TestClocks decides which day it is by the clock and by the days that have data.
-func TestClocks(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		clock uint16
-		days  []uint16
-		want  uint16
-	}{
-		{"nothing stored", 1000, nil, 1000},
-		{"every day", 1003, []uint16{1000, 1001, 1002}, 1003},
-		{"a week off", 1009, []uint16{1000, 1001, 1002}, 1009},
-		{"one start with the clock ahead", 1091, []uint16{1000, 1001, 1002}, 1002},
-		{"and a report then", 1091, []uint16{1000, 1001, 1002, 1091}, 1002},
-		{"over midnight", 1092, []uint16{1000, 1001, 1002, 1091, 1092}, 1002},
-		{"the clock is right again", 1003, []uint16{1000, 1001, 1002, 1091}, 1003},
-		{"a long break", 1093, []uint16{1000, 1001, 1002, 1091, 1092, 1093}, 1093},
-		{"two breaks", 1200, []uint16{1000, 1091, 1092, 1093, 1200}, 1093},
-		{"a report of a clock that was behind", 1003, []uint16{300, 1000, 1001, 1002}, 1003},
-		{"the clock is behind", 900, []uint16{1000, 1001, 1002}, 1002},
-	} {
-		if got := today(test.clock, test.days); got != test.want {
-			t.Errorf("%s: %d, want %d", test.name, got, test.want)
-		}
 	}
 }
 
@@ -151,8 +125,9 @@ func TestClockAhead(t *testing.T) {
 	c.addDays(91)
 	for _, id := range []string{"aa-s2-0", "aa-s3-0"} { // the second start sees the report of the first
 		s = open()
+		_, expired := s.lake.Expire(t.Context(), 90, false)
 		_, err = s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab")}})
-		if err := errors.Join(err, s.Close()); err != nil {
+		if err := errors.Join(expired, err, s.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +142,7 @@ func TestClockAhead(t *testing.T) {
 	if _, err := s.Add([]Accepted{{"aa-s4-0", "com.a", "ab", ""}}); !errors.Is(err, ErrClock) {
 		t.Error(err)
 	}
-	if status, answer := send(NewServer(s, testOptions), "GET", "/healthz", nil); status != 503 ||
+	if status, answer := send(NewServer(s, testOptions), "GET", "/readyz", nil); status != 503 ||
 		!strings.Contains(answer, "clock") {
 		t.Error(status, answer)
 	}
@@ -180,7 +155,10 @@ func TestStoreStaysInside(t *testing.T) {
 	}
 	dir, outside := t.TempDir(), t.TempDir()
 	s := openStore(t, dir, Options{Warn: func(error) {}})
-	if err := os.Symlink(outside, filepath.Join(dir, reportsDir, "package=com.a")); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, lake.Reports), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, lake.Reports, "package=com.a")); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")},
@@ -191,7 +169,7 @@ func TestStoreStaysInside(t *testing.T) {
 	if files := filesBelow(t, outside); len(files) > 0 {
 		t.Errorf("%q are outside of the store", files)
 	}
-	f, err := createTemp(dir, ".x")
+	f, err := objects.CreateTemp(dir, ".x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,8 +186,8 @@ func TestStoreStaysInside(t *testing.T) {
 	}
 }
 
-// TestHealthOfDisk asks for the health of a store whose directory cannot be written any more.
-func TestHealthOfDisk(t *testing.T) {
+// TestReadyWithDisk asks whether a collector is ready whose directory cannot be written any more.
+func TestReadyWithDisk(t *testing.T) {
 	c := newClock()
 	root := t.TempDir()
 	dir, away := filepath.Join(root, "store"), filepath.Join(root, "away")
@@ -222,8 +200,11 @@ func TestHealthOfDisk(t *testing.T) {
 	}
 	want := func(want int) {
 		t.Helper()
-		if status, answer := send(h, "GET", "/healthz", nil); status != want {
+		if status, answer := send(h, "GET", "/readyz", nil); status != want || strings.Contains(answer, dir) {
 			t.Errorf("%d %s, want %d", status, answer, want)
+		}
+		if status, answer := send(h, "GET", "/healthz", nil); status != 200 {
+			t.Errorf("the process lives: %d %s", status, answer)
 		}
 	}
 	want(200)

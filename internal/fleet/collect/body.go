@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -12,8 +13,11 @@ import (
 )
 
 const (
-	// bodyBudget is how many bytes the inflated bodies of all requests that are in progress may have together.
+	// bodyBudget is how many bytes the inflated bodies of all requests that are in progress may have together, and how
+	// many those that arrive, beyond the first freeBytes of each. A device sends less than these, so clients that send
+	// large bodies slowly keep no device out.
 	bodyBudget = 64 << 20
+	freeBytes  = 64 << 10
 	// maxInflated is how many times the limit of a body its inflated size may be.
 	maxInflated = 16
 	// maxRatio is how many times larger than its compressed bytes a body may become, after ratioStart bytes. Reports,
@@ -29,12 +33,13 @@ const (
 type statusError struct {
 	status int
 	why    string
+	retry  int // after how many seconds the client should come again; 0 if the status does not say so
 }
 
 func (e *statusError) Error() string { return e.why }
 
 func refused(status int, format string, args ...any) error {
-	return &statusError{status, fmt.Sprintf(format, args...)}
+	return &statusError{status: status, why: fmt.Sprintf(format, args...)}
 }
 
 // budget limits a sum that several goroutines take from.
@@ -58,6 +63,23 @@ func (b *budget) take(n int64) bool {
 }
 
 func (b *budget) put(n int64) { b.left.Add(n) }
+
+// receive reads all of a body as it arrives. The caller puts taken back.
+func receive(body io.Reader, from *budget) (packed []byte, taken int64, err error) {
+	var b bytes.Buffer
+	for {
+		n, err := io.CopyN(&b, body, freeBytes)
+		switch {
+		case errors.Is(err, io.EOF):
+			return b.Bytes(), taken, nil
+		case err != nil:
+			return nil, taken, bodyError(err)
+		case !from.take(n):
+			return nil, taken, ErrBusy
+		}
+		taken += n
+	}
+}
 
 // counter counts the bytes that were read.
 type counter struct {

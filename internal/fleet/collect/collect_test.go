@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,9 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
 )
 
 // clock is a clock that tests set, also while a store reads it.
@@ -45,7 +42,7 @@ func (c *clock) addDays(days int) {
 	c.now.Store(&now)
 }
 
-// openStore opens a store that writes nothing as Parquet until it is closed.
+// openStore opens a store that writes nothing as Parquet until it is closed, and does nothing else at its own time.
 func openStore(t testing.TB, dir string, o Options) *Store {
 	t.Helper()
 	if o.Every == 0 {
@@ -54,6 +51,7 @@ func openStore(t testing.TB, dir string, o Options) *Store {
 	if o.Warn == nil {
 		o.Warn = func(err error) { t.Errorf("warning: %v", err) }
 	}
+	o.NoMaintenance = true
 	s, err := Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
@@ -97,49 +95,60 @@ func send(h http.Handler, method, path string, body []byte, headers ...string) (
 	return w.Code, w.Body.String()
 }
 
-// stored returns the IDs of the reports in the Parquet files of a store, sorted.
-func storedIDs(t testing.TB, dir string) (ids []string) {
+// eachRow calls each with every row in the Parquet files of a store.
+func eachRow(t testing.TB, dir string, each func(*lake.Row)) (files []string) {
 	t.Helper()
-	files, err := FindReports(dir)
+	l, err := lake.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		if err := ReadReports(f, func(r *devicereport.Report) error { ids = append(ids, r.ID); return nil }); err != nil {
+	for f, err := range l.Files(t.Context(), lake.Reports) {
+		if err == nil {
+			err = l.Read(t.Context(), f.Name, func(r *lake.Row) error { each(r); return nil })
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
+		files = append(files, f.Name)
 	}
+	return files
+}
+
+// storedIDs returns the IDs of the reports in the Parquet files of a store, sorted.
+func storedIDs(t testing.TB, dir string) (ids []string) {
+	t.Helper()
+	eachRow(t, dir, func(r *lake.Row) { ids = append(ids, r.ID) })
 	slices.Sort(ids)
 	return ids
 }
 
-// TestReportsAreStoredOnce sends reports twice, also to a store that was opened anew, and reads the Parquet files.
+// TestReportsAreStoredOnce sends reports twice, also to a store that was opened anew with reports in its log.
 //
-// Invariant: The collector stores a report once, however often it comes, and says how many were new.
+// Invariant: A collector stores a report once, as long as it remembers its ID, and says how many were new.
 func TestReportsAreStoredOnce(t *testing.T) {
 	dir := t.TempDir()
 	one, two := line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "cd")
 	body := packed(one + "\n" + two + "\n\n" + one + "\n")
 	for i, want := range []string{`{"accepted":2,"duplicates":1,"refused":[]}`,
 		`{"accepted":0,"duplicates":3,"refused":[]}`, `{"accepted":0,"duplicates":3,"refused":[]}`} {
-		s, err := Open(dir, Options{Warn: func(err error) { t.Error(err) }})
-		if err != nil {
-			t.Fatal(err)
+		s := openStore(t, dir, Options{Warn: func(error) {}})
+		if i < 2 {
+			s.cancel() // nothing becomes Parquet
 		}
 		status, answer := post(NewServer(s, testOptions), body)
 		if status != 200 || strings.TrimSpace(answer) != want {
 			t.Errorf("%d: %d %s", i, status, answer)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
+		if err := s.Close(); err != nil || s.Unfinished() != (i < 2) {
+			t.Fatal(err, s.Unfinished())
 		}
 	}
 	if got := storedIDs(t, dir); !slices.Equal(got, []string{"aa-s1-0", "aa-s2-0"}) {
 		t.Errorf("%q", got)
 	}
-	files, err := FindReports(dir)
-	if err != nil || len(files) != 2 || !strings.Contains(files[0], "package=com.a/mapping=ab/date=2") {
-		t.Errorf("%q %v", files, err)
+	files := eachRow(t, dir, func(*lake.Row) {})
+	if len(files) != 2 || !strings.Contains(files[0], "package=com.a/mapping=ab/date=2") {
+		t.Errorf("%q", files)
 	}
 }
 
@@ -221,8 +230,8 @@ func TestBusyAndFull(t *testing.T) {
 	h.bodies.put(bodyBudget)
 	s.used.Add(1 << 20)
 	wantRetry("3600")
-	if status, _ := send(h, "GET", "/healthz", nil); status != 429 {
-		t.Errorf("healthz %d", status)
+	if status, _ := send(h, "GET", "/readyz", nil); status != 503 {
+		t.Errorf("readyz %d", status)
 	}
 	s.used.Add(-1 << 20)
 	if status, answer := post(h, body); status != 200 {
@@ -293,10 +302,13 @@ func TestPaths(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%v %v", entries, err)
 	}
-	if files := filesBelow(t, filepath.Join(dir, "store")); !slices.Equal(files, []string{database}) {
+	if files := filesBelow(t, filepath.Join(dir, "store")); !slices.Equal(files, emptyStore) {
 		t.Errorf("%q", files)
 	}
 }
+
+// emptyStore has the files of a store without reports and recordings.
+var emptyStore = []string{"tracegen-collect", "wal/lock"}
 
 func filesBelow(t testing.TB, dir string) (files []string) {
 	t.Helper()
@@ -352,21 +364,12 @@ func TestRecordings(t *testing.T) {
 			t.Errorf("%s: %d %s", c.path, status, answer)
 		}
 	}
-	want := []string{database, "recordings/com.a/ab/ab12.part1.tgd", "recordings/com.a/ab/ab12.part2.tgd"}
+	want := append([]string{"recordings/com.a/ab/ab12.part1.tgd", "recordings/com.a/ab/ab12.part2.tgd"}, emptyStore...)
 	if files := filesBelow(t, dir); !slices.Equal(files, want) {
 		t.Errorf("%q", files)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, want[1])); err != nil || !bytes.Equal(got, content) {
+	if got, err := os.ReadFile(filepath.Join(dir, want[0])); err != nil || !bytes.Equal(got, content) {
 		t.Error("the content differs", err)
-	}
-	if gone, err := s.expireRecordings(time.Now().Add(-time.Hour)); gone || err != nil {
-		t.Error(gone, err)
-	}
-	if gone, err := s.expireRecordings(time.Now().Add(time.Hour)); !gone || err != nil {
-		t.Error(gone, err)
-	}
-	if files := filesBelow(t, dir); !slices.Equal(files, want[:1]) {
-		t.Errorf("%q are left", files)
 	}
 }
 
@@ -447,192 +450,28 @@ func TestKeyMode(t *testing.T) {
 	}
 }
 
-// testNames has the mapping of one build.
-func testNames(t testing.TB) *resolve.Names {
-	t.Helper()
-	m, err := mapping.Parse("m", "# tracegen-mapping 1\n# digest e69c7a6d3eaeddc0\n"+
-		"# runtime dev.tracegen.runtime.AppMethodBeat\n"+
-		"17,1,com.example.Main onCreate (Landroid.os.Bundle;)V\n97,1,com.example.feed.Feed load (I)V\n"+
-		"99,1,com.example.feed.Row bind ()V\n249,1,com.example.feed.Row draw ()V\n"+
-		"1048574,1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resolve.NewNames(m, nil)
-}
-
-// rowsBelow returns "ID METHOD" of all rows, sorted.
-func rowsBelow(t testing.TB, dir string) (found []string) {
-	t.Helper()
-	files, err := FindReports(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		err := readRows(f, func(r *row) error {
-			found = append(found, fmt.Sprint(r.ID, " ", *r.Method, " ", r.Named))
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-// TestUpkeep has reports of three days: files of a day that has passed are merged, with the names of a mapping
-// that has come meanwhile, and what is too old is removed, with the IDs.
-func TestUpkeep(t *testing.T) {
-	dir := t.TempDir()
-	c := newClock()
-	var names *resolve.Names
-	add := func(ids ...string) (added int) {
-		t.Helper()
-		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*resolve.Names, error) {
-			return names,
-				nil
-		}})
-		var reports []Accepted
-		for _, id := range ids {
-			reports = append(reports, Accepted{id, "com.a", "e69c7a6d3eaeddc0", line(id, "com.a", "e69c7a6d3eaeddc0")})
-		}
-		added, err := s.Add(reports)
-		if err := errors.Join(err, s.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return added
-	}
-	want := func(what string, files int, rows ...string) {
-		t.Helper()
-		if got := rowsBelow(t, dir); !slices.Equal(got, rows) {
-			t.Errorf("%s: rows\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(rows, "\n"))
-		}
-		if all, err := FindReports(dir); err != nil || len(all) != files {
-			t.Errorf("%s: files %q", what, all)
-		}
-	}
-	add("aa-s1-0")
-	add("aa-s2-0")
-	want("no mapping", 2, "aa-s1-0 #97 false", "aa-s2-0 #97 false")
-	names = testNames(t)
-	add()
-	want("the mapping has come", 2, "aa-s1-0 #97 false", "aa-s2-0 #97 false")
-	c.addDays(1)
-	if add("aa-s1-0", "aa-s3-0") != 1 {
-		t.Error("a report of yesterday is new")
-	}
-	want("merged", 2, "aa-s1-0 com.example.feed.Feed.load true", "aa-s2-0 com.example.feed.Feed.load true",
-		"aa-s3-0 com.example.feed.Feed.load true")
-	c.addDays(2)
-	if add("aa-s3-0") != 0 {
-		t.Error("the ID is forgotten")
-	}
-	want("the first day is gone", 1, "aa-s3-0 com.example.feed.Feed.load true")
-	if add("aa-s1-0") != 1 {
-		t.Error("an ID that is too old is known")
-	}
-}
-
-// TestInterruptedMerge has a merge that a process did not complete, at each of its steps.
-func TestInterruptedMerge(t *testing.T) {
-	for step := range 3 {
-		dir := t.TempDir()
-		c := newClock()
-		for _, id := range []string{"aa-s1-0", "aa-s2-0"} {
-			s := openStore(t, dir, Options{Now: c.read})
-			if _, err := s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab")}}); err != nil {
-				t.Fatal(err)
-			}
-			s.Close()
-		}
-		s := openStore(t, dir, Options{Now: c.read})
-		s.Close()
-		s = openStore(t, dir, Options{Now: c.read})
-		parts, err := s.partitions()
-		if err != nil || len(parts) != 1 {
-			t.Fatal(parts, err)
-		}
-		sources, _ := parquetFiles(parts[0].path)
-		out, err := s.rewrite(parts[0], sources)
-		if err != nil {
-			t.Fatal(err)
-		}
-		temp, err := out.close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := merging{filepath.Base(temp), "merged-000000000002.parquet", sources}
-		text, _ := json.Marshal(m)
-		key, _ := filepath.Rel(dir, parts[0].path)
-		if step > 0 { // the database has it
-			if err := s.db.Update(putMerge(key, text)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if step > 1 { // renamed, and one source is gone
-			os.Rename(temp, filepath.Join(parts[0].path, m.Target))
-			os.Remove(filepath.Join(parts[0].path, sources[0]))
-		}
-		s.Close()
-		s = openStore(t, dir, Options{Now: c.read})
-		s.Close()
-		if ids := storedIDs(t, dir); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0"}) {
-			t.Errorf("step %d: %q", step, ids)
-		}
-		for _, f := range filesBelow(t, dir) {
-			if strings.Contains(f, temporary) {
-				t.Errorf("step %d: %s is left", step, f)
-			}
-		}
-	}
-}
-
-// TestSegmentThatIsWrittenAgain has a segment whose file was published before the process was killed, and that is still
-// in the database, beside a file to merge it with on the next day: its reports must not be merged and written again.
-func TestSegmentThatIsWrittenAgain(t *testing.T) {
-	dir := t.TempDir()
-	c := newClock()
-	s := openStore(t, dir, Options{Now: c.read})
-	if _, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = openStore(t, dir, Options{Now: c.read})
-	if _, err := s.Add([]Accepted{{"aa-s2-0", "com.a", "ab", line("aa-s2-0", "com.a", "ab")}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.finishPartition(2, nil); err != nil { // and not finishSegment, which removes the segment
-		t.Fatal(err)
-	}
-	killed := filepath.Join(t.TempDir(), "killed")
-	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	c.addDays(1)
-	if err := openStore(t, killed, Options{Now: c.read}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	if ids := storedIDs(t, killed); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0"}) {
-		t.Errorf("%q", ids)
-	}
-}
-
-// TestStoreRefusesOthers opens what is no store, and a store twice.
+// TestStoreRefusesOthers opens a store of an earlier version, and a log twice.
 func TestStoreRefusesOthers(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, database), bytes.Repeat([]byte("text "), 5000), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "collect.db"), []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := "is not a database of tracegen collect"
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "start and stop on it once") {
 		t.Error(err)
 	}
 	other := t.TempDir()
 	openStore(t, other, Options{})
-	if _, err := Open(other, Options{}); err == nil || !strings.Contains(err.Error(), "another process") {
+	if _, err := Open(other, Options{}); err == nil || !strings.Contains(err.Error(), "by --wal") {
+		t.Error(err)
+	}
+	if err := openStore(t, other, Options{Log: t.TempDir()}).Close(); err != nil {
+		t.Errorf("a second collector with a log of its own: %v", err)
+	}
+	later := t.TempDir()
+	if err := os.WriteFile(filepath.Join(later, "tracegen-collect"), []byte("tracegen-collect 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(later, Options{}); err == nil || !strings.Contains(err.Error(), "another version") {
 		t.Error(err)
 	}
 }

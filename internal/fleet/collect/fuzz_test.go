@@ -1,86 +1,15 @@
 package collect
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
 )
-
-// FuzzReports reads any bytes as a Parquet file of reports.
-//
-// Invariant: No bytes make the reader of stored reports panic, or allocate much more than they have.
-func FuzzReports(f *testing.F) {
-	dir := f.TempDir()
-	w, err := createRows(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, id := range []string{"aa-s1-0", "aa-s1-1"} {
-		text := line(id, "com.a", "ab")
-		if _, err := devicereport.Parse(text); err != nil {
-			f.Fatal(err)
-		}
-		if err := w.add(row{ID: id, HotPath: []string{"a.B.c"}, Report: text}); err != nil {
-			f.Fatal(err)
-		}
-	}
-	file, err := w.close()
-	if err != nil {
-		f.Fatal(err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		f.Fatal(err)
-	}
-	rows := 0
-	if err := ReadReports(file, func(*devicereport.Report) error { rows++; return nil }); err != nil || rows != 2 {
-		f.Fatalf("%d reports (%v)", rows, err)
-	}
-	f.Add(data)
-	f.Add(data[:len(data)-9])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file := filepath.Join(t.TempDir(), "a.parquet")
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-		least, limit := uint64(1<<62), uint64(64<<20+2000*len(data))
-		for run := 0; run < 5 && least > limit; run++ {
-			metrics.Read(sample)
-			before := sample[0].Value.Uint64()
-			rows := 0
-			_ = ReadReports(file, func(*devicereport.Report) error {
-				if rows++; rows > 1000 {
-					return errors.New("enough")
-				}
-				return nil
-			})
-			metrics.Read(sample)
-			least = min(least, sample[0].Value.Uint64()-before)
-		}
-		if least > limit {
-			t.Errorf("%d bytes allocated for %d", least, len(data))
-		}
-	})
-}
-
-// TestFooterOfReports: a file of some bytes that claims a footer of gigabytes is damaged, and costs no memory.
-func TestFooterOfReports(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.parquet")
-	if err := os.WriteFile(file, []byte("PAR1....\xff\xff\xff\x7fPAR1"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := ReadReports(file, func(*devicereport.Report) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "a footer of 2147483647 bytes in a file of 16") {
-		t.Error(err)
-	}
-}
 
 // FuzzBody sends any body: the answer is never an error of the server, and nothing of a refused body is stored.
 func FuzzBody(f *testing.F) {
@@ -152,8 +81,8 @@ func checkPlaces(t *testing.T, names []string) {
 		len(file) > 400 || strings.ContainsAny(file, "\x00\\:=") {
 		t.Errorf("%q", file)
 	}
-	dir := partition{names[2], names[3], "2026-11-22"}.dir()
-	if filepath.ToSlash(filepath.Clean(dir)) != dir || strings.Count(dir, "/") != 3 {
+	dir := lake.Partition{App: names[2], Mapping: names[3], Date: "2026-11-22"}.Dir()
+	if filepath.ToSlash(filepath.Clean(dir))+"/" != dir || strings.Count(dir, "/") != 4 {
 		t.Errorf("%q", dir)
 	}
 }

@@ -41,7 +41,7 @@ func TestMixedBody(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 {
 		t.Fatal(status, answer)
 	}
-	want := []refusal{{"aa-s7-0", "basic.package"}, {"aa-s3-0", "does not take reports of this package"},
+	want := []refusal{{"aa-s7-0", "basic.package"}, {"aa-s3-0", "takes nothing of this package"},
 		{"aa-s5-0", "version"}, {"aa-s6-0", "at most 65536"}}
 	same := slices.EqualFunc(got.Refused, want, func(a, b refusal) bool {
 		return a.ID == b.ID && strings.Contains(a.Why, b.Why)
@@ -173,7 +173,7 @@ func TestEndlessBodies(t *testing.T) {
 	s := openStore(t, t.TempDir(), Options{})
 	h := NewServer(s, testOptions)
 	// What ends a body here is its size. A machine that has much to do may need long to send so much.
-	h.bodyTime = time.Hour
+	h.deadlines.body = time.Hour
 	address, stop := serve(t, h)
 	random := make([]byte, 64<<10)
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -185,11 +185,11 @@ func TestEndlessBodies(t *testing.T) {
 		content                      []byte
 		want                         string
 	}{
-		{"zeros", "POST", "/v1/reports", "gzip", make([]byte, 64<<10), "times its size"},
+		{"zeros", "POST", "/v1/reports", "gzip", make([]byte, 64<<10), "has more than 1048576 bytes"},
 		{"noise", "POST", "/v1/reports", "gzip", random, "has more than 1048576 bytes"},
 		{"not compressed", "POST", "/v1/reports", "", random, "has more than 1048576 bytes"},
 		{"lines", "POST", "/v1/reports", "", bytes.Repeat([]byte("\n"), 64<<10), "has more than 1048576 bytes"},
-		{"no gzip", "POST", "/v1/reports", "gzip", []byte("\x1f\x8c"), "not gzip"},
+		{"no gzip", "POST", "/v1/reports", "gzip", []byte("\x1f\x8c"), "has more than 1048576 bytes"},
 		{"recording", "PUT", "/v1/recordings/ab/1", "gzip", random, "has more than 4194304 bytes"},
 	} {
 		// The server closes the connection; the client may see that before the answer, but not each time.
@@ -240,7 +240,7 @@ func TestEndlessBodies(t *testing.T) {
 func TestSlowBodies(t *testing.T) {
 	s := openStore(t, t.TempDir(), Options{})
 	h := NewServer(s, testOptions)
-	h.bodyTime = 100 * time.Millisecond
+	h.deadlines.body = 100 * time.Millisecond
 	address, stop := serve(t, h)
 	body := packed(line("aa-s1-0", "com.a", "ab"))
 	for _, request := range []string{"POST /v1/reports", "PUT /v1/recordings/ab/1"} {

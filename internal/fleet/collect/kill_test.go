@@ -3,8 +3,10 @@ package collect
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -20,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -37,12 +40,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild is a collector that writes its address to standard output. Every transaction becomes Parquet files at once.
-// It ends when its standard input does.
+// runChild is a collector that writes its address to standard output. Every batch becomes Parquet files at once, while
+// files are merged and the user gone is forgotten, all the time. It ends when its standard input does.
 func runChild(dir string) error {
-	s, err := Open(dir, Options{Every: time.Nanosecond, Warn: func(err error) { fmt.Fprintln(os.Stderr, err) }})
+	s, err := Open(dir, Options{Every: time.Nanosecond, NoMaintenance: true,
+		Warn: func(err error) { fmt.Fprintln(os.Stderr, err) }})
 	if err != nil {
 		return err
+	}
+	for _, do := range []func() error{
+		func() error { _, err := s.lake.Compact(s.ctx, 2); return err },
+		func() error { _, err := s.lake.Forget(s.ctx, []string{"gone"}, nil); return err },
+	} {
+		s.maintained.Go(func() {
+			for s.ctx.Err() == nil {
+				if err := do(); err != nil && s.ctx.Err() == nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,6 +112,7 @@ func startChild(t *testing.T, dir string) *child {
 // sender sends batches until each is answered with 200, in whatever process.
 type sender struct {
 	name    string
+	user    string
 	next    int
 	pending []byte // the batch that is not answered
 	size    int
@@ -108,7 +126,8 @@ func (s *sender) run(url string, enough int, answered func()) error {
 		if s.pending == nil {
 			var lines []string
 			for range 1 + s.next%5 {
-				lines = append(lines, line(fmt.Sprintf("%s-s%d-0", s.name, s.next), "com."+s.name, "ab"))
+				lines = append(lines, strings.ReplaceAll(line(fmt.Sprintf("%s-s%d-0", s.name, s.next), "com."+s.name, "ab"),
+					`"ann"`, `"`+s.user+`"`))
 				s.next++
 			}
 			s.pending, s.size = packed(strings.Join(lines, "\n")), len(lines)
@@ -137,20 +156,20 @@ func (s *sender) run(url string, enough int, answered func()) error {
 	return nil
 }
 
-// TestKills kills a collector at random moments while clients send reports and recordings; they send again what was not
-// answered. TRACEGEN_SEED chooses other moments.
+// TestKills kills a collector at random moments while clients send reports and recordings, files are merged, and a user
+// is forgotten; the clients send again what was not answered. TRACEGEN_SEED chooses other moments, TRACEGEN_KILLS
+// another number.
 //
-// Invariant: A collector that is killed at any moment has each report and recording that it answered with 200 once, and
-// nothing damaged.
+// Invariant: A collector that is killed at any moment has each report and recording that it answered with 200, nothing
+// of a user who was forgotten, and nothing damaged.
 func TestKills(t *testing.T) {
-	kills := 5
-	if nightly.Runs("commands") {
-		kills = 50
-	}
+	nightly.Only(t, "commands")
+	kills, _ := strconv.Atoi(cmp.Or(os.Getenv("TRACEGEN_KILLS"), "50"))
 	dir := t.TempDir()
 	seed, _ := strconv.ParseUint(os.Getenv("TRACEGEN_SEED"), 10, 64)
 	rnd := rand.New(rand.NewPCG(1+seed, 2))
-	senders := []*sender{{name: "aa"}, {name: "bb"}, {name: "cc"}}
+	senders := []*sender{{name: "aa", user: "ann"}, {name: "bb", user: "bob"},
+		{name: "cc", user: "gone"}}
 	content := recordingBytes(t)
 	recording := packed(string(content))
 	var parts []int // answered with 200
@@ -199,15 +218,25 @@ func TestKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range s.next {
-			want = append(want, fmt.Sprintf("%s-s%d-0", s.name, n))
+			if s.user != "gone" {
+				want = append(want, fmt.Sprintf("%s-s%d-0", s.name, n))
+			}
 		}
 	}
 	c.stdin.Close()
 	if err := c.cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, c.stderr)
 	}
+	s, err := Open(dir, Options{NoMaintenance: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.lake.Forget(t.Context(), []string{"gone"}, nil)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(want)
-	got := storedIDs(t, dir)
+	got := slices.Compact(storedIDs(t, dir))
 	if !slices.Equal(got, want) {
 		t.Errorf("%d reports are stored, want %d", len(got), len(want))
 	}
@@ -218,7 +247,7 @@ func TestKills(t *testing.T) {
 		}
 	}
 	for _, f := range filesBelow(t, dir) {
-		if strings.Contains(f, temporary) {
+		if strings.Contains(f, objects.Temporary) {
 			t.Errorf("%s is left", f)
 		}
 	}

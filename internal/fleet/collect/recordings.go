@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,11 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 
-	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -27,16 +28,10 @@ type Part struct {
 	SHA256 string
 }
 
-// file returns the path of the part in a store, with slashes.
+// file returns the name of the part in a store.
 func (p *Part) file() string {
-	app, mapping := p.Package, p.Mapping
-	if app == "" {
-		app = none
-	}
-	if mapping == "" {
-		mapping = none
-	}
-	return fmt.Sprintf("%s/%s/%s/%s.part%d.tgd", recordingsDir, app, mapping, p.Recording, p.Number)
+	return fmt.Sprintf("%s%s/%s/%s.part%d.tgd", lake.Recordings, cmp.Or(p.Package, lake.None),
+		cmp.Or(p.Mapping, lake.None), p.Recording, p.Number)
 }
 
 // check returns an error if the part's names are not allowed.
@@ -88,17 +83,18 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := s.room(); err != nil {
 		return err
 	}
-	f, err := createTemp(filepath.Join(s.dir, recordingsDir), ".tgd")
-	if err != nil {
-		return fmt.Errorf("the store cannot be written: %w", err)
+	s.mu.RLock()
+	closed := s.closed
+	s.mu.RUnlock()
+	if closed {
+		return ErrClosed
 	}
-	done := false
-	defer func() {
-		f.Close()
-		if !done {
-			os.Remove(f.Name())
-		}
-	}()
+	f, err := objects.CreateTemp(s.log.dir, ".tgd")
+	if err != nil {
+		return fmt.Errorf("the disk cannot be written: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
 	hash := sha256.New()
 	size, err := io.Copy(io.MultiWriter(f, hash), in)
 	if err != nil {
@@ -112,10 +108,11 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := isRecording(f.Name()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("the store cannot be written: %w", err)
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("the disk cannot be written: %w", err)
 	}
-	if done, err = s.place(p, f.Name(), sum); done {
+	placed, err := s.place(p, f.Name(), sum)
+	if placed {
 		s.used.Add(size)
 	}
 	return err
@@ -133,18 +130,15 @@ func isRecording(path string) error {
 	return source.Close()
 }
 
-// place makes a temporary file appear under the name of a part; placed is false if the store has the part already. The
-// time of the file is when it came.
+// place stores a temporary file under the name of a part; placed is false if the store has the part already. The time
+// of the file is when it came.
 func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
-	s.recording.Lock()
-	defer s.recording.Unlock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return false, ErrClosed
+	name := p.file()
+	if !s.claim(name) {
+		return false, ErrBusy
 	}
-	target := filepath.Join(s.dir, filepath.FromSlash(p.file()))
-	switch known, err := hashOf(target); {
+	defer s.release(name)
+	switch known, err := s.hashOf(name); {
 	case err == nil && known == sum:
 		return false, nil
 	case err == nil:
@@ -153,20 +147,35 @@ func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
 		return false, err
 	}
 	now := s.Now()
-	err = errors.Join(makeDirs(s.dir, filepath.Dir(target)), os.Chtimes(temp, now, now))
-	if err == nil {
-		err = os.Rename(temp, target)
+	if err := os.Chtimes(temp, now, now); err != nil {
+		return false, err
 	}
-	if err != nil {
+	if err := s.lake.PutFile(s.ctx, name, temp); err != nil {
 		return false, fmt.Errorf("the store cannot be written: %w", err)
 	}
-	atomicfile.SyncDirectory(filepath.Dir(target))
 	return true, nil
 }
 
-// hashOf returns the SHA-256 of a file in hexadecimal digits.
-func hashOf(file string) (string, error) {
-	f, err := os.Open(file)
+// claim reports whether no other request stores this part, and keeps others from it.
+func (s *Store) claim(name string) bool {
+	s.placing.Lock()
+	defer s.placing.Unlock()
+	if s.placed[name] {
+		return false
+	}
+	s.placed[name] = true
+	return true
+}
+
+func (s *Store) release(name string) {
+	s.placing.Lock()
+	defer s.placing.Unlock()
+	delete(s.placed, name)
+}
+
+// hashOf returns the SHA-256 of an object of the store in hexadecimal digits.
+func (s *Store) hashOf(name string) (string, error) {
+	f, err := s.lake.Store.Read(s.ctx, name)
 	if err != nil {
 		return "", err
 	}

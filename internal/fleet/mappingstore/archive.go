@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"slices"
+
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 )
 
 // Archive is an archive of mappings. It is safe for several goroutines.
 type Archive struct {
-	store    store
+	store    objects.Store
 	location string
 	warn     func(message string)
 }
@@ -45,19 +48,11 @@ const Variable = "TRACEGEN_ARCHIVE"
 // accesses no network. warn is called with damage that did not prevent the work; it may be called by several
 // goroutines.
 func Open(location string, warn func(message string)) (*Archive, error) {
-	a := &Archive{location: location, warn: warn}
-	if !IsRemote(a.location) {
-		if a.location == "" {
-			return nil, errors.New("the location of the archive is empty")
-		}
-		a.store = directory(a.location)
-		return a, nil
-	}
-	b, err := openBucket(location)
+	store, err := objects.Open(location)
+	a := &Archive{store: store, location: location, warn: warn}
 	if err != nil {
 		return nil, a.failed(err)
 	}
-	a.store = b
 	return a, nil
 }
 
@@ -68,6 +63,10 @@ func (a *Archive) Location() string { return a.location }
 func (a *Archive) failed(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*DamagedError)) {
 		return err
+	}
+	if errors.As(err, new(*net.OpError)) {
+		return fmt.Errorf("archive %s: %w; or have the mapping written to a file by `tracegen mappings pull` where the "+
+			"archive can be reached", a.location, err)
 	}
 	return fmt.Errorf("archive %s: %w", a.location, err)
 }
@@ -94,13 +93,12 @@ func (a *Archive) List(ctx context.Context, s Selector) ([]Release, error) {
 }
 
 func (a *Archive) list(ctx context.Context, s Selector) ([]Release, error) {
-	names, err := a.store.list(ctx, releases+s.Digest)
-	if err != nil {
-		return nil, a.failed(err)
-	}
 	var list []Release
-	for _, name := range names {
-		if r, ok := parseRelease(name); ok && s.names(&r) {
+	for o, err := range a.store.List(ctx, releases+s.Digest) {
+		if err != nil {
+			return nil, a.failed(err)
+		}
+		if r, ok := parseRelease(o.Name); ok && s.names(&r) {
 			list = append(list, r)
 		}
 	}
@@ -168,7 +166,7 @@ func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
 
 // get returns what is stored under a name. check returns an error if the content is wrong.
 func (a *Archive) get(ctx context.Context, name string, check func([]byte) error) ([]byte, error) {
-	data, err := a.store.get(ctx, name)
+	data, err := objects.Get(ctx, a.store, name, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamagedError{a.location, name, errors.New("it is missing")}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -265,17 +266,17 @@ func TestConcurrentPushes(t *testing.T) {
 
 // killed is a store whose process ends at some write: that and all later ones do nothing.
 type killed struct {
-	store
+	objects.Store
 	left int
 }
 
 var errKilled = errors.New("killed")
 
-func (k *killed) put(ctx context.Context, name string, data []byte) error {
+func (k *killed) Put(ctx context.Context, name string, data []byte) error {
 	if k.left--; k.left < 0 {
 		return errKilled
 	}
-	return k.store.put(ctx, name, data)
+	return k.Store.Put(ctx, name, data)
 }
 
 // Invariant: If a push to an archive is killed, readers find the archive as it was before.
@@ -327,14 +328,14 @@ func TestOtherFilesAndVersions(t *testing.T) {
 		push(t, a, build("1", 0, text))
 		for _, name := range []string{"releases/readme.txt", "releases/x~y.json", "releases/.tracegen-x", "objects/readme",
 			"notes/x"} {
-			if err := a.store.put(t.Context(), name, []byte("x")); err != nil {
+			if err := a.store.Put(t.Context(), name, []byte("x")); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if list, err := a.List(t.Context(), Selector{}); len(list) != 1 || err != nil {
 			t.Errorf("%v, %v", list, err)
 		}
-		if err := a.store.put(t.Context(), markName, []byte("tracegen-archive 1\n")); err != nil {
+		if err := a.store.Put(t.Context(), markName, []byte("tracegen-archive 1\n")); err != nil {
 			t.Fatal(err)
 		}
 		for _, err := range []error{
@@ -352,14 +353,14 @@ func second[T any](_ T, err error) error { return err }
 // TestManyNames lists more releases than a bucket returns at once.
 func TestManyNames(t *testing.T) {
 	eachStore(t, func(t *testing.T, a *Archive, files string) {
-		count, put := 1_200, a.store.put
-		if _, ok := a.store.(directory); ok { // without a sync for each file
+		count, put := 1_200, a.store.Put
+		if !objects.IsRemote(a.location) { // without a sync for each file
 			count, put = 10_000, func(_ context.Context, name string, data []byte) error {
 				path := filepath.Join(files, filepath.FromSlash(name))
 				return errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666))
 			}
 		}
-		if err := a.store.put(t.Context(), markName, []byte(mark)); err != nil {
+		if err := a.store.Put(t.Context(), markName, []byte(mark)); err != nil {
 			t.Fatal(err)
 		}
 		var group errgroup.Group

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 )
 
 // TestDamage damages each file of an archive in several ways. Reading the release must fail and name the file, and
@@ -31,8 +33,8 @@ func TestDamage(t *testing.T) {
 		whole := map[string][]byte{}
 		for _, name := range archived(t, files) {
 			name = filepath.ToSlash(name)
-			if strings.HasPrefix(name, objects) || strings.HasPrefix(name, releases) {
-				data, err := a.store.get(t.Context(), name)
+			if strings.HasPrefix(name, objectsDir) || strings.HasPrefix(name, releases) {
+				data, err := objects.Get(t.Context(), a.store, name, maxFile)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -45,9 +47,9 @@ func TestDamage(t *testing.T) {
 		for what, damage := range damages {
 			for name, data := range whole {
 				restore(t, a, files, whole)
-				err := a.store.remove(t.Context(), name)
+				err := a.store.Remove(t.Context(), name)
 				if damage != nil {
-					err = a.store.put(t.Context(), name, damage(bytes.Clone(data)))
+					err = a.store.Put(t.Context(), name, damage(bytes.Clone(data)))
 				} else if strings.HasPrefix(name, releases) {
 					continue // a release that is not there cannot be missed
 				}
@@ -93,15 +95,15 @@ func restore(t *testing.T, a *Archive, files string, whole map[string][]byte) {
 	t.Helper()
 	for _, name := range archived(t, files) {
 		name = filepath.ToSlash(name)
-		if name == markName || !strings.HasPrefix(name, objects) && !strings.HasPrefix(name, releases) {
+		if name == markName || !strings.HasPrefix(name, objectsDir) && !strings.HasPrefix(name, releases) {
 			continue
 		}
-		if err := a.store.remove(t.Context(), name); err != nil {
+		if err := a.store.Remove(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, data := range whole {
-		if err := a.store.put(t.Context(), name, data); err != nil {
+		if err := a.store.Put(t.Context(), name, data); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ func (a *Archive) Push(ctx context.Context, b Build) (*Pushed, error) {
 		return nil, a.failed(err)
 	}
 	if !found {
-		if err := a.store.put(ctx, markName, []byte(mark)); err != nil {
+		if err := a.store.Put(ctx, markName, []byte(mark)); err != nil {
 			return nil, a.failed(err)
 		}
 	}
@@ -99,7 +99,7 @@ func (a *Archive) Push(ctx context.Context, b Build) (*Pushed, error) {
 		if r.path() == p.Release.path() {
 			continue
 		}
-		if err := a.store.remove(ctx, r.path()); err != nil {
+		if err := a.store.Remove(ctx, r.path()); err != nil {
 			return nil, a.failed(err)
 		}
 	}
@@ -174,7 +174,7 @@ func (a *Archive) verify(ctx context.Context, r *Release) error {
 }
 
 func (a *Archive) write(ctx context.Context, name string, data []byte) error {
-	if err := a.store.put(ctx, name, data); err != nil {
+	if err := a.store.Put(ctx, name, data); err != nil {
 		return a.failed(fmt.Errorf("%s: %w", name, err))
 	}
 	return nil

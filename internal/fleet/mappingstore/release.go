@@ -89,7 +89,7 @@ const (
 	manifestFormat = 2
 	maxManifest    = 1 << 20
 	releases       = "releases/"
-	objects        = "objects/"
+	objectsDir     = "objects/"
 	releaseSuffix  = ".json"
 	timeLayout     = "20060102T150405.000Z"
 	// maxNamed is the length in bytes of version and variant together, as they are written in a name. File systems limit
@@ -99,7 +99,7 @@ const (
 )
 
 // object returns the name in the store of a file of the release.
-func (r *Release) object(kind Kind) string { return objects + r.ID + "." + string(kind) + ".zst" }
+func (r *Release) object(kind Kind) string { return objectsDir + r.ID + "." + string(kind) + ".zst" }
 
 // File returns the entry of a kind, or nil.
 func (m *Details) File(kind Kind) *File {

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // TestBuild builds with a recipe whose second step fails at first, then twice at once, then with a changed step.
@@ -53,9 +54,7 @@ func TestBuild(t *testing.T) {
 	if _, err := build(); err == nil || !strings.Contains(err.Error(), "step two") {
 		t.Fatalf("a step failed, the error is %v", err)
 	}
-	if err := os.WriteFile(count+".go", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, count+".go", "")
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() { build() })

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 )
@@ -85,9 +86,7 @@ func buildPairs(t *testing.T, b *Bench) string {
 	for _, f := range runtimejars.All() {
 		if f.Name == runtimejars.CoreName {
 			jars = append(jars, filepath.Join(dir, f.Name))
-			if err := os.WriteFile(jars[0], f.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, jars[0], f.Data)
 		}
 	}
 	cache, err := oracle.CacheDir("maven")

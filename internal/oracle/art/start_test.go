@@ -3,7 +3,6 @@ package art
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -33,15 +33,10 @@ func TestStart(t *testing.T) {
 	b := need(t, append(compilerNeeds, basicNeeds...), slices.Concat(basic, apps, compiling, ahead))
 	modes := []startMode{{"interpreted", Program{}, ""}, {"JIT", Program{JIT: true}, ""},
 		{"installed", Program{JIT: true, Ahead: true}, "verify"}, {"compiled", Program{JIT: true, Ahead: true}, "speed"}}
-	dex, err := os.ReadFile(buildStart(t, b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dex := fixture.Read(t, buildStart(t, b))
 	for i, m := range modes {
 		jar := filepath.Join(t.TempDir(), "start.jar")
-		if err := os.WriteFile(jar, dex, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, jar, dex)
 		if m.filter != "" {
 			b.install(t, m.filter, jar)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,9 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
@@ -83,9 +84,7 @@ func appRuntime(t *testing.T) (jars []string) {
 	dir := t.TempDir()
 	for _, f := range runtimejars.All() {
 		file := filepath.Join(dir, f.Name)
-		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, f.Data)
 		switch f.Name {
 		case runtimejars.AndroidName:
 			classes, err := corpus.ClassesOfAAR(file, filepath.Join(dir, "android-classes.jar"))
@@ -320,10 +319,7 @@ func (l *lab) plant(t *testing.T, s subject, dex string, names *r8.Mapping) {
 	f := findings[0]
 	found := false
 	oracle.EachClass(t, s.jar, func(name string, data []byte) {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assembly.Parse(t, data)
 		found = found || c.Name() == f.Class && slices.ContainsFunc(c.Methods(), func(m classfile.Member) bool {
 			return m.Name == f.Method && m.Descriptor == f.Descriptor
 		})
@@ -478,10 +474,7 @@ func (l *lab) compareTable(t *testing.T) {
 		golden.Compare(t, file, tableHead+strings.Join(rows, ""))
 		return
 	}
-	table, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Read(t, file)
 	for _, row := range rows {
 		if row = strings.TrimSuffix(row, "0\t0\t0\n"); !bytes.Contains(table, []byte("\n"+row)) {
 			t.Errorf("%s has no row %q", file, row)

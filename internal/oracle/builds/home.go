@@ -18,21 +18,21 @@ package builds
 
 import (
 	"archive/zip"
-	"bytes"
-	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"fmt"
-	"io"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 //go:embed home.go
@@ -51,13 +51,12 @@ type Home struct {
 	boot string
 }
 
-// GradleHome returns a Gradle home of a version. It makes it with Maven and a JDK, unless the cache has it. The error
-// wraps [oracle.ErrMissing] if something cannot be fetched.
-func GradleHome(ctx context.Context, version string) (Home, error) {
+// GradleHome returns a Gradle home of a version. It makes it with Maven and a JDK, unless the cache has it. The test
+// cannot go on without it.
+func GradleHome(t testing.TB, version string) Home {
+	t.Helper()
 	cache, err := oracle.CacheDir("gradle")
-	if err != nil {
-		return Home{}, err
-	}
+	oracle.Require(t, err)
 	sum := sha256.Sum256(append(append([]byte(version), homeSource...), bootSource...))
 	final := filepath.Join(cache, "home-"+version+"-"+hex.EncodeToString(sum[:6]))
 	h := Home{Version: version, Dir: final}
@@ -65,17 +64,14 @@ func GradleHome(ctx context.Context, version string) (Home, error) {
 		h.boot = filepath.Join(final, "boot")
 	}
 	if _, err := os.Stat(final); err == nil {
-		return h, nil
+		return h
 	}
 	tmp, err := os.MkdirTemp(cache, "build-")
-	if err != nil {
-		return h, err
-	}
+	oracle.Require(t, err)
 	defer os.RemoveAll(tmp)
-	if err := assemble(ctx, version, filepath.Join(cache, "artifacts"), tmp); err != nil {
-		return h, fmt.Errorf("gradle home %s: %w", version, err)
-	}
-	return h, oracle.Publish(tmp, final)
+	assemble(t, version, filepath.Join(cache, "artifacts"), tmp)
+	oracle.Require(t, oracle.Publish(tmp, final))
+	return h
 }
 
 // needsBoot reports whether the API jar of a version has no command line.
@@ -86,80 +82,60 @@ func needsBoot(version string) bool {
 
 // A home is under construction: its API jar, open, and where it is written.
 type building struct {
+	t                       testing.TB
 	version, artifacts, lib string
 	api                     *zip.ReadCloser
 	apiPath                 string
 	entries                 map[string]*zip.File
 	names                   []string // in the order of the jar
 	pom                     string
-	modules                 map[string][]byte // the lists of class paths, by module
+	modules                 map[string]string // the lists of class paths, by module
 	runtime                 map[string]bool   // names of the jars that modules want
 }
 
-func assemble(ctx context.Context, version, artifacts, home string) error {
-	b := &building{version: version, artifacts: artifacts, lib: filepath.Join(home, "lib"),
-		entries: map[string]*zip.File{}, modules: map[string][]byte{}, runtime: map[string]bool{}}
+func assemble(t testing.TB, version, artifacts, home string) {
+	t.Helper()
+	b := &building{t: t, version: version, artifacts: artifacts, lib: filepath.Join(home, "lib"),
+		entries: map[string]*zip.File{}, modules: map[string]string{}, runtime: map[string]bool{}}
 	for _, dir := range []string{artifacts, filepath.Join(b.lib, "plugins"), filepath.Join(home, "bin")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+		fixture.Directory(t, dir)
 	}
 	jar := oracle.Artifact{Group: "dev.gradleplugins", Name: "gradle-api", Version: version, Type: "jar"}
 	pom := jar
 	pom.Type = "pom"
-	if err := oracle.FetchMaven(ctx, artifacts, []oracle.Artifact{jar, pom}); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(artifacts, pom.File()))
-	if err != nil {
-		return err
-	}
-	b.pom, b.apiPath = string(text), filepath.Join(artifacts, jar.File())
-	if b.api, err = zip.OpenReader(b.apiPath); err != nil {
-		return err
-	}
+	oracle.Require(t, oracle.FetchMaven(t.Context(), artifacts, []oracle.Artifact{jar, pom}))
+	b.pom, b.apiPath = fixture.Text(t, filepath.Join(artifacts, pom.File())), filepath.Join(artifacts, jar.File())
+	var err error
+	b.api, err = zip.OpenReader(b.apiPath)
+	oracle.Require(t, err)
 	defer b.api.Close()
 	for _, f := range b.api.File {
 		b.entries[f.Name] = f
 		b.names = append(b.names, f.Name)
 	}
-	all, err := b.readModules()
-	if err != nil {
-		return err
+	for _, name := range b.readModules() {
+		b.writeModule(name)
 	}
-	for _, name := range all {
-		if err := b.writeModule(ctx, name); err != nil {
-			return fmt.Errorf("module %s: %w", name, err)
-		}
-	}
-	fetched, err := b.libraries(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.writeCore(fetched); err != nil {
-		return err
-	}
-	if err := b.writeEmpty(fetched); err != nil {
-		return err
-	}
+	fetched := b.libraries()
+	b.writeCore(fetched)
+	b.writeEmpty(fetched)
 	if needsBoot(version) {
-		return b.compileBoot(ctx, filepath.Join(home, "boot"))
+		b.compileBoot(filepath.Join(home, "boot"))
 	}
-	return nil
 }
 
-func (b *building) read(name string) ([]byte, error) {
-	f := b.entries[name]
-	if f == nil {
-		return nil, fmt.Errorf("%s has no entry %s", b.apiPath, name)
-	}
-	return readEntry(f)
+// read returns the content of an entry of the API jar.
+func (b *building) read(name string) string {
+	b.t.Helper()
+	data, err := fs.ReadFile(b.api, name)
+	oracle.Require(b.t, err)
+	return string(data)
 }
 
 // properties reads the simple form of Java's properties that Gradle's lists have.
-func properties(data []byte) map[string]string {
+func properties(data string) map[string]string {
 	p := map[string]string{}
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(data) {
 		if key, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "="); ok && !strings.HasPrefix(key, "#") {
 			p[key] = value
 		}
@@ -174,19 +150,15 @@ func list(value string) []string {
 var classpathList = regexp.MustCompile(`^([\w.-]+)-classpath\.properties$`)
 
 // readModules returns the names of all modules but the core, sorted.
-func (b *building) readModules() ([]string, error) {
+func (b *building) readModules() []string {
 	all := map[string]bool{}
 	for _, name := range b.names {
 		m := classpathList.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
-		data, err := b.read(name)
-		if err != nil {
-			return nil, err
-		}
-		b.modules[m[1]] = data
-		p := properties(data)
+		b.modules[m[1]] = b.read(name)
+		p := properties(b.modules[m[1]])
 		all[m[1]] = true
 		for _, jar := range list(p["runtime"]) {
 			b.runtime[jar] = true
@@ -199,11 +171,7 @@ func (b *building) readModules() ([]string, error) {
 		if b.entries[name] == nil {
 			continue
 		}
-		data, err := b.read(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, other := range list(properties(data)["plugins"]) {
+		for _, other := range list(properties(b.read(name))["plugins"]) {
 			all[other] = true
 		}
 	}
@@ -217,7 +185,7 @@ func (b *building) readModules() ([]string, error) {
 		"gradle-kotlin-dsl-tooling-builders"} {
 		delete(all, name)
 	}
-	return slices.Sorted(maps.Keys(all)), nil
+	return slices.Sorted(maps.Keys(all))
 }
 
 // moved are the modules whose classes other processes load from the module's own jar.
@@ -227,81 +195,61 @@ var moved = map[string]string{
 }
 
 // writeModule writes the jar of a module: its list, and what is read from this jar and no other.
-func (b *building) writeModule(ctx context.Context, name string) error {
-	content := map[string][]byte{}
+func (b *building) writeModule(name string) {
+	content := map[string]string{}
 	switch name {
 	case "gradle-launcher", "gradle-gradle-cli":
-		content["META-INF/MANIFEST.MF"] = []byte("Manifest-Version: 1.0\nMain-Class: org.gradle.launcher.GradleMain\n" +
-			"Class-Path: gradle-core-" + b.version + ".jar\n")
+		content[manifest] = "Manifest-Version: 1.0\nMain-Class: org.gradle.launcher.GradleMain\n" +
+			"Class-Path: gradle-core-" + b.version + ".jar\n"
 	}
 	switch data, ok := b.modules[name]; {
 	case ok:
 		content[name+"-classpath.properties"] = data
 	case slices.Contains([]string{"gradle-gradle-cli", "gradle-daemon-main", "gradle-daemon-server",
 		"gradle-tooling-api-provider"}, name):
-		content[name+"-classpath.properties"] = []byte("projects=gradle-launcher,gradle-core\nruntime=\n")
+		content[name+"-classpath.properties"] = "projects=gradle-launcher,gradle-core\nruntime=\n"
 	default:
-		content[name+"-classpath.properties"] = []byte("projects=\nruntime=\n")
+		content[name+"-classpath.properties"] = "projects=\nruntime=\n"
 	}
 	const versions = "gradle-kotlin-dsl-versions.properties"
 	if name == "gradle-launcher" && b.entries[versions] == nil {
-		content[versions] = []byte("provider=none\nkotlin=" + b.dependency("kotlin-stdlib") + "\n")
+		content[versions] = "provider=none\nkotlin=" + b.dependency("kotlin-stdlib") + "\n"
 	}
-	if err := b.addMoved(ctx, name, content); err != nil {
-		return err
-	}
+	b.addMoved(name, content)
 	if name == "gradle-runtime-api-info" {
 		for _, entry := range []string{"api-mapping.txt", "default-imports.txt", "gradle-plugins.properties",
 			"gradle-implementation-plugins.properties"} {
 			if b.entries[entry] != nil {
-				data, err := b.read(entry)
-				if err != nil {
-					return err
-				}
-				content[entry] = data
+				content[entry] = b.read(entry)
 			}
 		}
 	}
-	return writeZip(filepath.Join(b.lib, name+"-"+b.version+".jar"), content)
+	b.writeZip(name+"-"+b.version+".jar", content)
 }
 
-func (b *building) addMoved(ctx context.Context, name string, content map[string][]byte) error {
+func (b *building) addMoved(name string, content map[string]string) {
 	prefix, ok := moved[name]
 	if !ok {
-		return nil
+		return
 	}
+	isMoved := func(entry string) bool { return strings.HasPrefix(entry, prefix) && !strings.HasSuffix(entry, "/") }
 	found := false
 	for _, entry := range b.names {
-		if strings.HasPrefix(entry, prefix) && !strings.HasSuffix(entry, "/") {
-			data, err := b.read(entry)
-			if err != nil {
-				return err
-			}
-			content[entry], found = data, true
+		if isMoved(entry) {
+			content[entry], found = b.read(entry), true
 		}
 	}
 	if found || name != "gradle-java-compiler-plugin" {
-		return nil
+		return
 	}
 	// Later API jars lack it, and that of an older version does.
 	old := oracle.Artifact{Group: "dev.gradleplugins", Name: "gradle-api", Version: "7.6.4", Type: "jar"}
-	if err := oracle.FetchMaven(ctx, b.artifacts, []oracle.Artifact{old}); err != nil {
-		return err
-	}
-	isMoved := func(entry string) bool { return strings.HasPrefix(entry, prefix) && !strings.HasSuffix(entry, "/") }
-	return oracle.EachEntry(filepath.Join(b.artifacts, old.File()), isMoved, func(entry string, data []byte) error {
-		content[entry] = data
-		return nil
-	})
-}
-
-func readEntry(f *zip.File) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	oracle.Require(b.t, oracle.FetchMaven(b.t.Context(), b.artifacts, []oracle.Artifact{old}))
+	oracle.Require(b.t, oracle.EachEntry(filepath.Join(b.artifacts, old.File()), isMoved,
+		func(entry string, data []byte) error {
+			content[entry] = string(data)
+			return nil
+		}))
 }
 
 // dependency returns the version of an artifact that the API's POM depends on, or "".
@@ -326,7 +274,7 @@ func (b *building) wanted(artifact, otherwise string) string {
 }
 
 // libraries copies what the API jar does not have into lib, and returns the names.
-func (b *building) libraries(ctx context.Context) (map[string]bool, error) {
+func (b *building) libraries() map[string]bool {
 	groovy, kotlin := b.dependency("groovy"), b.dependency("kotlin-stdlib")
 	if groovy == "" {
 		groovy = b.dependency("groovy-all")
@@ -358,22 +306,14 @@ func (b *building) libraries(ctx context.Context) (map[string]bool, error) {
 			}
 		}
 	}
-	if err := oracle.FetchMaven(ctx, b.artifacts, wanted); err != nil {
-		return nil, err
-	}
+	oracle.Require(b.t, oracle.FetchMaven(b.t.Context(), b.artifacts, wanted))
 	fetched := map[string]bool{}
 	for _, a := range wanted {
-		data, err := os.ReadFile(filepath.Join(b.artifacts, a.File()))
-		if err != nil {
-			return nil, err
-		}
 		name := a.Name + "-" + a.Version + ".jar"
-		if err := os.WriteFile(filepath.Join(b.lib, name), data, 0o644); err != nil {
-			return nil, err
-		}
+		fixture.Write(b.t, filepath.Join(b.lib, name), fixture.Read(b.t, filepath.Join(b.artifacts, a.File())))
 		fetched[name] = true
 	}
-	return fetched, nil
+	return fetched
 }
 
 // services are read by the JVM itself, since the API jar is on the system class path here.
@@ -381,11 +321,9 @@ var services = []string{"java.nio.file.spi.FileSystemProvider", "java.sql.Driver
 	"javax.script.ScriptEngineFactory"}
 
 // writeCore writes the API jar as that of the core.
-func (b *building) writeCore(fetched map[string]bool) error {
+func (b *building) writeCore(fetched map[string]bool) {
 	out, err := os.Create(filepath.Join(b.lib, "gradle-core-"+b.version+".jar"))
-	if err != nil {
-		return err
-	}
+	oracle.Require(b.t, err)
 	defer out.Close()
 	w := zip.NewWriter(out)
 	const coreList = "gradle-core-classpath.properties"
@@ -410,51 +348,25 @@ func (b *building) writeCore(fetched map[string]bool) error {
 			}
 		case strings.HasPrefix(f.Name, "org/gradle/") && strings.HasSuffix(f.Name, ".class") &&
 			!strings.Contains(f.Name, "/impldep/"):
-			class, err := readEntry(f)
-			if err != nil {
-				return err
-			}
-			if bytes.Contains(class, []byte("$deserializeLambda$")) {
-				data = b.relocateStrings(class)
+			if class := b.read(f.Name); strings.Contains(class, "$deserializeLambda$") {
+				data = b.relocateStrings([]byte(class))
 			}
 		}
-		if data == nil {
-			if err := copyRaw(w, f); err != nil {
-				return err
-			}
-			continue
+		switch {
+		case data != nil:
+			to, err := w.Create(f.Name)
+			oracle.Require(b.t, err)
+			_, err = to.Write(data)
+			oracle.Require(b.t, err)
+		case strings.HasSuffix(f.Name, "/"):
+			// Java writes a compressed nothing for a directory, which this library refuses.
+			_, err := w.Create(f.Name)
+			oracle.Require(b.t, err)
+		default:
+			oracle.Require(b.t, w.Copy(f))
 		}
-		to, err := w.Create(f.Name)
-		if err != nil {
-			return err
-		}
-		if _, err := to.Write(data); err != nil {
-			return err
-		}
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return out.Close()
-}
-
-func copyRaw(w *zip.Writer, f *zip.File) error {
-	if strings.HasSuffix(f.Name, "/") {
-		// Java writes a compressed nothing for a directory, which this library refuses.
-		_, err := w.Create(f.Name)
-		return err
-	}
-	header := f.FileHeader
-	to, err := w.CreateRaw(&header)
-	if err != nil {
-		return err
-	}
-	from, err := f.OpenRaw()
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return err
+	oracle.Require(b.t, errors.Join(w.Close(), out.Close()))
 }
 
 var className = regexp.MustCompile(`^(?:[a-z]\w*/)+[A-Z][\w$]*`)
@@ -532,51 +444,34 @@ func (b *building) relocate(text string) string {
 	return out.String()
 }
 
+// manifest is the name of the manifest of a jar.
+const manifest = "META-INF/MANIFEST.MF"
+
 // writeEmpty writes empty jars for all that modules want and that is in the API jar.
-func (b *building) writeEmpty(fetched map[string]bool) error {
-	manifest := map[string][]byte{"META-INF/MANIFEST.MF": []byte("Manifest-Version: 1.0\n")}
+func (b *building) writeEmpty(fetched map[string]bool) {
+	empty := map[string]string{manifest: "Manifest-Version: 1.0\n"}
 	for jar := range b.runtime {
 		if !fetched[jar] {
-			if err := writeZip(filepath.Join(b.lib, jar), manifest); err != nil {
-				return err
-			}
+			b.writeZip(jar, empty)
 		}
 	}
 	for _, name := range []string{"asm", "slf4j-api", "jul-to-slf4j", "native-platform", "kryo", "commons-lang",
 		"guava"} {
 		if b.wanted(name, "") == "" {
-			if err := writeZip(filepath.Join(b.lib, name+"-0.jar"), manifest); err != nil {
-				return err
-			}
+			b.writeZip(name+"-0.jar", empty)
 		}
 	}
-	return nil
 }
 
-func writeZip(path string, content map[string][]byte) error {
-	var buffer bytes.Buffer
-	w := zip.NewWriter(&buffer)
-	// The manifest is first, where Java's streams look for it.
-	names := slices.SortedFunc(maps.Keys(content), func(x, y string) int {
-		if m := "META-INF/MANIFEST.MF"; (x == m) != (y == m) {
-			if x == m {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(x, y)
-	})
-	for _, name := range names {
-		to, err := w.Create(name)
-		if err != nil {
-			return err
-		}
-		if _, err := to.Write(content[name]); err != nil {
-			return err
+// writeZip writes a jar into lib. The manifest is first, where Java's streams look for it.
+func (b *building) writeZip(name string, content map[string]string) {
+	var entries []fixture.Entry
+	for _, entry := range slices.Sorted(maps.Keys(content)) {
+		if e := (fixture.Entry{Name: entry, Data: content[entry]}); entry == manifest {
+			entries = slices.Insert(entries, 0, e)
+		} else {
+			entries = append(entries, e)
 		}
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(path, buffer.Bytes(), 0o644)
+	fixture.Write(b.t, filepath.Join(b.lib, name), fixture.Pack(b.t, entries...))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // Gradle runs builds with one home. Its user home has what was downloaded, and its daemons.
@@ -30,8 +30,7 @@ func NewGradle(t testing.TB, version, userHome string) Gradle {
 	t.Helper()
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
-	home, err := GradleHome(t.Context(), version)
-	oracle.Require(t, err)
+	home := GradleHome(t, version)
 	cache, err := oracle.CacheDir(filepath.Join("gradle", userHome+"-"+version))
 	oracle.Require(t, err)
 	// A daemon that a killed test leaves behind ends by itself.
@@ -150,25 +149,9 @@ func bootPath(lib string) (string, error) {
 }
 
 // compileBoot compiles the program that starts a build.
-func (b *building) compileBoot(ctx context.Context, to string) error {
-	jdk, err := oracle.FindJDK(17)
-	if err != nil {
-		return err
-	}
+func (b *building) compileBoot(to string) {
 	path, err := bootPath(b.lib)
-	if err != nil {
-		return err
-	}
-	source := filepath.Join(to, "GradleBoot.java")
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(source, bootSource, 0o644); err != nil {
-		return err
-	}
-	out, err := exec.CommandContext(ctx, jdk.Tool("javac"), "-nowarn", "-cp", path, "-d", to, source).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("javac GradleBoot.java: %w\n%s", err, out)
-	}
-	return nil
+	oracle.Require(b.t, err)
+	source := fixture.Write(b.t, filepath.Join(to, "GradleBoot.java"), bootSource)
+	fixture.Run(b.t, exec.Command(oracle.NeedJDK(b.t, 17).Tool("javac"), "-nowarn", "-cp", path, "-d", to, source))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -23,9 +23,7 @@ func tracegen(t *testing.T, bin string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(bin, args...)
 	cmd.Dir = t.TempDir()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("tracegen %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	fixture.Run(t, cmd)
 }
 
 // An instrumented jar and the files that came with it.
@@ -102,10 +100,7 @@ var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 // with dots and with blanks between.
 func readMapping(t *testing.T, file string) map[string]int {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	ids := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSuffix(line, "\n")
@@ -135,10 +130,7 @@ func unescapeText(text string) string {
 
 func countReasons(t *testing.T, file string) map[string]int {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	reasons := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		if f := strings.Split(line, "\t"); len(f) > 3 && f[3] != "reason" {

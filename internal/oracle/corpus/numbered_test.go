@@ -2,7 +2,6 @@ package corpus_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -42,9 +42,7 @@ func TestNumberedBodies(t *testing.T) {
 	var mappings [2]*mapping.Mapping
 	for i, text := range []string{"", newInFront} {
 		source := filepath.Join(t.TempDir(), "Screen.java")
-		if err := os.WriteFile(source, fmt.Appendf(nil, numberedSource, text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, source, fmt.Appendf(nil, numberedSource, text))
 		result, err := pipeline.Run(t.Context(), pipeline.Config{
 			Inputs: []pipeline.Input{{Path: compile(t, j.Tool("javac"), "8", source),
 				Output: filepath.Join(t.TempDir(), "out.jar")}},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 func TestParse(t *testing.T) {
@@ -45,12 +46,8 @@ func TestWrongSum(t *testing.T) {
 		t.Skip("skipped: the cache directory cannot be moved here")
 	}
 	dir := filepath.Join(cache, "tracegen", "corpora")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "g_a_1.jar"), []byte("abc"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, dir)
+	fixture.Write(t, filepath.Join(dir, "g_a_1.jar"), "abc")
 	for sum, want := range map[string]string{
 		strings.Repeat("0", 64): "has the SHA-256 ba7816bf",
 		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad": "",

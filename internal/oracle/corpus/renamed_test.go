@@ -2,7 +2,6 @@ package corpus_test
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -32,9 +32,7 @@ func TestCorpusRenamed(t *testing.T) {
 			words.WriteString(string(letters[(i*7+3)%26]) + string(letters[i%26]) + string(letters[i/26%26]) +
 				string(letters[i/676]) + "\n")
 		}
-		if err := os.WriteFile(at("words"), []byte(words.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, at("words"), words.String())
 		oracle.Require(t, findProGuard(t).Rename(t.Context(), library.Classes, at([]string{"one.jar", "two.jar"}[n]),
 			at([]string{"one.map", "two.map"}[n]), rules...))
 	}

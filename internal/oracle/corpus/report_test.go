@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -81,10 +82,7 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	r.instrumented = instrumented{Jar: j, original: j.Classes, released: out,
 		mapping: readMapping(t, at("mapping.txt")), skipped: countReasons(t, at("skipped.tsv"))}
 	r.Classes = classesOf(t, out)
-	data, err := os.ReadFile(at("skipped.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, at("skipped.tsv"))
 	for n, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 || f[3] == "" {

@@ -1,13 +1,13 @@
 package corpus_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -20,9 +20,7 @@ func TestCorpusUntouched(t *testing.T) {
 	jars := corpus.NeedAll(t)
 	bin := oracle.BuildTool(t)
 	config := filepath.Join(t.TempDir(), "tracegen.yml")
-	if err := os.WriteFile(config, []byte("rules:\n  - block: \"**\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, config, "rules:\n  - block: \"**\"\n")
 	for _, flags := range [][]string{{"--config", config}, {"--disabled"}} {
 		n := 0
 		for _, m := range instrumentAll(t, bin, jars, flags...) {
@@ -40,8 +38,6 @@ func compile(t *testing.T, javac, release string, sources ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	args := append([]string{"--release", release, "-Xlint:none", "-g", "-d", dir}, sources...)
-	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
-		t.Fatalf("javac --release %s: %v\n%s", release, err, out)
-	}
+	fixture.Run(t, exec.Command(javac, args...))
 	return oracle.JarOf(t, dir, filepath.Join(t.TempDir(), "shapes-"+release+".jar"))
 }

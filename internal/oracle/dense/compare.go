@@ -15,8 +15,8 @@ type Comparison struct {
 	Kind Kind
 	// Biggest has the biggest methods of JFR, without those that have nearly all the time on both sides.
 	Biggest []Method
-	// All is the mean absolute difference of the biggest methods, Rest that of Biggest.
-	All, Rest float64
+	// Rest is the mean absolute difference of Biggest.
+	Rest float64
 	// Noise is the same as Rest for two runs of JFR: of one from the other.
 	Noise float64
 	// First is the recording's biggest method without those of nearly all, FirstOfJFR that of JFR.
@@ -42,10 +42,8 @@ func Compare(k Kind, ours *Profile, samples int, jfr [2]*Profile) *Comparison {
 	both := newProfile(ours.traced)
 	both.Add(jfr[0])
 	both.Add(jfr[1])
-	all := func(Method) bool { return true }
 	rest := func(m Method) bool { return both.Share(k, m) < Nearly || ours.Share(k, m) < Nearly }
 	c := &Comparison{Kind: k, Biggest: both.Biggest(k, Top, rest)}
-	c.All = difference(k, ours, both, both.Biggest(k, Top, all))
 	c.Rest = difference(k, ours, both, c.Biggest)
 	c.Noise = difference(k, jfr[0], jfr[1], c.Biggest)
 	for _, m := range c.Biggest {

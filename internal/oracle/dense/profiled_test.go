@@ -2,12 +2,12 @@ package dense
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/answer"
@@ -135,9 +135,7 @@ func analyze(t *testing.T, r *Prepared, file string, o analysis.Options) {
 		t.Fatal(err)
 	}
 	path := file + ".mapping"
-	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, text.Bytes())
 	if o.Mappings, err = resolve.OpenMappings(path, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -52,13 +52,10 @@ type Prepared struct {
 	runs                int
 }
 
-// Release returns the release of the JDK that the program runs on.
-func (r *Prepared) Release() int { return r.jdk.Feature }
-
 // Run is one run of a program.
 type Run struct {
-	// CPU is the time on processors, of the program and of the system for it; Wall is from start to exit.
-	CPU, Wall time.Duration
+	// CPU is the time on processors, of the program and of the system for it.
+	CPU time.Duration
 	// Text is what the program printed, without warnings of the JVM: these have the path of a jar.
 	Text string
 	// File is the recording, and JFR the file of JFR, if there is one.
@@ -233,9 +230,8 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 	cmd.Dir = dir
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
-	begin := time.Now()
 	err := cmd.Run()
-	run.Wall, run.Text = time.Since(begin), jvmWarning.ReplaceAllString(text.String(), "")
+	run.Text = jvmWarning.ReplaceAllString(text.String(), "")
 	if err != nil {
 		return run, fmt.Errorf("%s, %s: %w\n%s", r.Name, way, err, lastLines(run.Text))
 	}

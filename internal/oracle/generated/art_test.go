@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -105,10 +105,7 @@ func changedByCompiler(interpreted, compiled map[string]string) bool {
 // that it is entered again and again.
 func mayNotEnd(t *testing.T, data []byte) bool {
 	t.Helper()
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	var leaves, covers bool
 	for k := range c.Methods() {
 		body, ok, err := c.Code(&c.Methods()[k])

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // faulty begins the names of variants with a planted fault, which are outputs in the mode exact.
@@ -66,10 +67,7 @@ func plantFaults(t *testing.T, exact variant) (all []variant) {
 	for _, f := range faults {
 		v := variant{name: faulty + f.name}
 		for _, c := range exact.classes {
-			parsed, err := classfile.Parse(bytes.Clone(c.data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			parsed := assembly.Parse(t, bytes.Clone(c.data))
 			for k := range parsed.Methods() {
 				m := &parsed.Methods()[k]
 				body, ok, err := parsed.Code(m)

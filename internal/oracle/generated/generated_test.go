@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -239,12 +240,7 @@ func save(t *testing.T, p program) {
 	for _, v := range p.variants {
 		for _, c := range v.classes {
 			file := filepath.Join(*keep, p.name, v.name, strings.ReplaceAll(c.name, ".", "/")+".class")
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, c.data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, file, c.data)
 		}
 	}
 }

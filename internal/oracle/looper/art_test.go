@@ -1,10 +1,7 @@
 package looper
 
 import (
-	"archive/zip"
 	"context"
-	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -37,24 +34,10 @@ func buildOnART(t *testing.T) bench {
 		on.jars = append(on.jars, jar)
 	}
 	resources := filepath.Join(dir, "resources.jar")
-	zipDir(t, resources, filepath.Join("testdata", "resources"))
+	oracle.JarOf(t, filepath.Join("testdata", "resources"), resources)
 	on.jars = append(on.jars, resources)
 	b.art = on
 	return b
-}
-
-// zipDir writes an archive of the files of a directory.
-func zipDir(t *testing.T, name, dir string) {
-	t.Helper()
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := zip.NewWriter(f)
-	if err := errors.Join(w.AddFS(os.DirFS(dir)), w.Close()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // onART returns the command that runs the proofs of some classes on ART.

@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -161,9 +162,7 @@ func compileNatives(t *testing.T, j oracle.JDK, out string) {
 
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
-	}
+	fixture.Run(t, exec.CommandContext(t.Context(), name, args...))
 }
 
 func (p platform) fetch(t *testing.T) string {

@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -165,19 +166,13 @@ func collect(t *testing.T, tool string, args ...string) (address string, stop fu
 // queryReports runs a query of docs/sql in the directory that has the store.
 func queryReports(t *testing.T, dir, name string) [][]string {
 	t.Helper()
-	sql, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sql", name+".sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sql := fixture.Read(t, filepath.Join("..", "..", "..", "docs", "sql", name+".sql"))
 	return query(t, dir, string(sql))
 }
 
 func query(t *testing.T, dir, sql string) [][]string {
 	t.Helper()
-	view, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sql", "reports.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := fixture.Read(t, filepath.Join("..", "..", "..", "docs", "sql", "reports.sql"))
 	rows, err := oracle.QueryDuckDB(t.Context(), dir, string(view), sql)
 	oracle.Require(t, err)
 	return rows

@@ -18,6 +18,8 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -105,10 +107,7 @@ func declaredPublic(t *testing.T, jar *zip.ReadCloser, name string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := classfile.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assembly.Parse(t, data)
 	return slices.ContainsFunc(c.Methods(), func(m classfile.Member) bool {
 		return m.Name == method && m.AccessFlags&classfile.AccPublic != 0
 	})
@@ -148,9 +147,7 @@ func (p platform) writeMembers(t *testing.T, file string) {
 	for _, name := range unsupported {
 		fmt.Fprintf(&list, "unsupported %s\n", name)
 	}
-	if err := os.WriteFile(file, []byte(list.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, list.String())
 }
 
 // unsupported returns the hidden members of android.os, android.app and android.view that an app may use on a platform.
@@ -159,12 +156,7 @@ func (p platform) writeMembers(t *testing.T, file string) {
 // use it.
 func (p platform) unsupported(t *testing.T) (names []string) {
 	t.Helper()
-	jar, err := zip.OpenReader(p.fetch(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer jar.Close()
-	for _, f := range jar.File {
+	for _, f := range fixture.Unpack(t, fixture.Read(t, p.fetch(t))) {
 		switch filepath.ToSlash(filepath.Dir(f.Name)) {
 		case "android/os", "android/app", "android/view":
 		default:
@@ -173,16 +165,7 @@ func (p platform) unsupported(t *testing.T) (names []string) {
 		if filepath.Ext(f.Name) != ".uau" {
 			continue
 		}
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Close()
-		for line := range strings.Lines(string(table)) {
+		for line := range strings.Lines(f.Data) {
 			columns := strings.Split(strings.TrimSpace(line), ",")
 			values, err := url.ParseQuery(columns[len(columns)-1])
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
@@ -362,9 +363,7 @@ func lastSign(file string) (*trace.Alive, error) {
 func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
 	t.Helper()
 	together := filepath.Join(dir, "together")
-	if err := os.Mkdir(together, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, together)
 	var list strings.Builder
 	for _, k := range all {
 		if k.file == "" {
@@ -378,9 +377,7 @@ func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
 		fmt.Fprintf(&list, "%s %d %d\n", k.pid, reasons[k.reason].number, k.at)
 	}
 	exits := filepath.Join(dir, "exits.txt")
-	if err := os.WriteFile(exits, []byte(list.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, exits, list.String())
 	b.restart(t, platforms[2], dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together,
 		"-Dproofs.process="+appPackage)
 	for _, k := range all {

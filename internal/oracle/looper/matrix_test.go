@@ -3,13 +3,13 @@ package looper
 import (
 	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -92,9 +92,7 @@ func TestDetectorMatrix(t *testing.T) {
 	}
 	if *update && len(ran[kinds[0]]) == len(platforms) {
 		file := filepath.Join("..", "..", "..", filepath.FromSlash(matrixPage))
-		if err := os.WriteFile(file, []byte(page[:begin]+out+page[end:]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, page[:begin]+out+page[end:])
 	}
 }
 
@@ -105,9 +103,7 @@ func proveMatrix(t *testing.T, b bench, p platform, columns []string, table map[
 	settings := filepath.Join(t.TempDir(), "matrix.properties")
 	text := matrixSettings + "detectors = " + strings.Join(detectorNames(columns), ",") + "\n" +
 		"expected = " + strings.Join(expectedPairs(columns, table, p), ";") + "\n"
-	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, settings, text)
 	b.options = append(slices.Clone(b.options), "-Dproofs.matrix="+settings)
 	return b.prove(t, p, stock, "MatrixProofs").seen
 }
@@ -163,10 +159,7 @@ func expectedPairs(columns []string, table map[string]map[string]string, p platf
 // matrixTable returns the page, and where the first table behind the heading begins and ends in it.
 func matrixTable(t *testing.T) (page string, begin, end int) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(matrixPage)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, filepath.Join("..", "..", "..", filepath.FromSlash(matrixPage)))
 	page = string(data)
 	heading := strings.Index(page, matrixHeading+"\n")
 	if heading < 0 {

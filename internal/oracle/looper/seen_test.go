@@ -1,12 +1,12 @@
 package looper
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -77,10 +77,7 @@ func (p platform) column() string {
 // readFactTable returns the columns of the table in the documents, and its cells by row and column.
 func readFactTable(t *testing.T) (columns []string, table map[string]map[string]string) {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(factPage)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := fixture.Read(t, filepath.Join("..", "..", "..", filepath.FromSlash(factPage)))
 	_, section, ok := strings.Cut(string(page), factHeading+"\n")
 	if !ok {
 		t.Fatalf("%s has no heading %q", factPage, factHeading)

@@ -23,6 +23,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -197,10 +198,7 @@ func reportsIn(t *testing.T, schema *jsonschema.Schema, dir string) map[string]s
 		if !strings.HasSuffix(e.Name(), ".report") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Read(t, filepath.Join(dir, e.Name()))
 		sum, line, _ := bytes.Cut(bytes.TrimSuffix(text, []byte("\n")), []byte(" "))
 		if string(sum) != fmt.Sprintf("%08x", crc32.ChecksumIEEE(line)) {
 			t.Errorf("%s is damaged: %.100q", e.Name(), text)

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
@@ -50,9 +51,7 @@ func TestShrunkSample(t *testing.T) {
 	// The bench finds the class Background by its name, to wait until a start is complete.
 	keep := "-keep class sample.Sample { public *; }\n-repackageclasses\n" +
 		"-keep class dev.tracegen.runtime.android.Background { *; }\n"
-	if err := os.WriteFile(rules, []byte(keep), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, rules, keep)
 	shrunk := filepath.Join(dir, "shrunk.jar")
 	text, err := tools.R8(t.Context(), toolchain.Shrinking{Library: library, Rules: []string{rules}, Output: shrunk,
 		Mapping: filepath.Join(dir, "mapping.txt")}, instrumented)

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -86,13 +86,9 @@ func assemble(t *testing.T) string {
 	classes, tool := filepath.Join(dir, "classes"), filepath.Join(dir, "tool")
 	javac(t, j, tool, "-cp", asm, filepath.Join("testdata", "assembled", "Assemble.java"))
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(asm, tool), "Assemble", classes)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("Assemble: %v\n%s", err, out)
-	}
+	fixture.Run(t, cmd)
 	fat := filepath.Join(dir, "Fat.java")
-	if err := os.WriteFile(fat, []byte(fatSource()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, fat, fatSource())
 	javac(t, j, classes, "--release", "8", "-g", "-cp", classes, fat,
 		filepath.Join("testdata", "assembled", "Assembled.java"), filepath.Join("testdata", "shapes", "Probe.java"))
 	return classes

@@ -19,7 +19,6 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
-	"github.com/tracegen/tracegen/mapping"
 )
 
 // A planted stall is a real program that calls back into a class of ours, which stalls three calls further down.
@@ -143,7 +142,7 @@ func contains(list, words []string) bool {
 // program.
 func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, text string, classes int) {
 	t.Helper()
-	rec := r.record(t, runtime, nil)
+	rec := r.record(t, runtime)
 	var report bytes.Buffer
 	writer := answer.NewText(&report)
 	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Stall: func(s *analysis.Stall) error {
@@ -161,12 +160,12 @@ type taken struct {
 }
 
 // record instruments the program and the runtime, with trivial methods skipped and with them traced, and runs it.
-func (r *runner) record(t *testing.T, runtime string, profile *filter.Profile, flags ...string) taken {
+func (r *runner) record(t *testing.T, runtime string) taken {
 	t.Helper()
 	dir := t.TempDir()
 	rec := taken{file: filepath.Join(dir, "recording.tgd"), mapping: filepath.Join(dir, "methodMapping.txt")}
 	config := pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.Smart, Profile: profile}),
+		Filter: filter.New(filter.Options{Trivial: filter.Smart}),
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
 		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
@@ -186,7 +185,7 @@ func (r *runner) record(t *testing.T, runtime string, profile *filter.Profile, f
 	for _, in := range result.Inputs {
 		rec.classes += in.Classes
 	}
-	out := r.command(t, append(path, r.plain...), append(flags, "-Dtracegen.output="+rec.file)...).run(t)
+	out := r.command(t, append(path, r.plain...), "-Dtracegen.output="+rec.file).run(t)
 	if out.code != 0 {
 		t.Fatalf("the program ends with code %d\n%s", out.code, tail(out.text))
 	}
@@ -194,7 +193,7 @@ func (r *runner) record(t *testing.T, runtime string, profile *filter.Profile, f
 }
 
 // analyze reads a recording with the mapping of its build.
-func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
+func (rec taken) analyze(t *testing.T, o analysis.Options) {
 	t.Helper()
 	in, err := source.Open(rec.file)
 	if err != nil {
@@ -207,59 +206,4 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
 	if err := analysis.Analyze("recording.tgd", in, o); err != nil {
 		t.Fatal(err)
 	}
-	return o.Mappings
-}
-
-// internal returns the internal form of a name or descriptor of a mapping, "" if it has none.
-func internal(text string) string {
-	raw, _ := mapping.ParseText(text)
-	return raw
-}
-
-// TestCorpusProfile instruments a real program with the profile that was learned from an earlier recording, and written
-// to a file. The next recording must have as many records less as the profile says.
-func TestCorpusProfile(t *testing.T) {
-	nightly.Only(t, "programs")
-	j := oracle.NeedJDK(t, 17)
-	jars := oracle.NeedRuntime(t)
-	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
-	r := newRunner(t, programs[k], j, "")
-	// No record is lost, because the ring has room for all.
-	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000", "-Dtracegen.gate=off"}
-	measure := func(rec taken) (*answer.Methods, *resolve.Mappings) {
-		methods := new(answer.Methods)
-		o := analysis.Options{End: func(r *analysis.Recording) error {
-			if r.Overwritten > 0 {
-				t.Fatalf("%d records are lost", r.Overwritten)
-			}
-			return nil
-		}}
-		methods.Connect(&o)
-		return methods, rec.analyze(t, o)
-	}
-	before, mappings := measure(r.record(t, jars.JVM, nil, flags...))
-	learned := new(filter.Profile)
-	before.Learn(learned, answer.Budget{Calls: 10_000}, mappings.Loaded())
-	var text bytes.Buffer
-	if _, err := learned.WriteTo(&text); err != nil {
-		t.Fatal(err)
-	}
-	profile, err := filter.ParseProfile("profile.txt", text.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	less := uint64(0)
-	for _, m := range before.Sorted(answer.OrderCalls) {
-		line := profile.Find(mapping.Identity{Class: internal(m.Method.Class), Name: internal(m.Method.Name),
-			Descriptor: internal(m.Method.Descriptor)})
-		if line != nil && !line.Traced {
-			less += m.Records
-		}
-	}
-	after, _ := measure(r.record(t, jars.JVM, profile, flags...))
-	if less == 0 || after.Records != before.Records-less {
-		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, less, &text)
-	}
-	t.Logf("measured: %d lines remove %d of %d records, %d are left", len(profile.Lines), less, before.Records,
-		after.Records)
 }

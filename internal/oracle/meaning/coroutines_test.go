@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -30,9 +31,7 @@ func TestCorpusCoroutines(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-XX:TieredStopAtLevel=1",
 		"-cp", pathList(append(compiler.DepPaths, compiler.Path)...), "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
 		"-no-stdlib", "-no-reflect", "-cp", pathList(library, s.classes), "-d", s.classes, source)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("kotlin: %v\n%s", err, tail(string(out)))
-	}
+	fixture.Run(t, cmd)
 	s.library = library
 	s.check(t, j, recorder)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -34,9 +34,7 @@ func TestCorpusCoroutineTimes(t *testing.T) {
 		"-cp", pathList(append(jars[0].DepPaths, jars[0].Path)...), "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
 		"-no-stdlib", "-no-reflect", "-cp", libraries, "-d", program,
 		filepath.Join("testdata", "coroutines", "Times.kt"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("kotlin: %v\n%s", err, tail(string(out)))
-	}
+	fixture.Run(t, cmd)
 	tool := oracle.BuildTool(t)
 	for _, exits := range []string{"exact", "normal"} {
 		t.Run(exits, func(t *testing.T) {
@@ -76,10 +74,7 @@ func compareTimes(t *testing.T, answer, log string, exact bool) {
 			}
 		}
 	}
-	text, err := os.ReadFile(answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, answer)
 	if err := json.Unmarshal(text, &said); err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
 package meaning
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -41,8 +41,11 @@ public class Driver {
     static void said(String phase, long since) {
         System.out.println(phase + " " + inside + " " + (System.nanoTime() - since));
     }
-    public static void main(String[] args) {
+    public static void main(String[] args) throws Exception {
         String longest = args[0];
+        Thread watch = new Thread(Driver::watch);
+        watch.setDaemon(true);
+        watch.start();
         long t = System.nanoTime();
         recursion(longest.equals("recursion") ? 1700000000L : 500000000L);
         said("recursion", t);
@@ -52,6 +55,9 @@ public class Driver {
         t = System.nanoTime();
         sort(longest.equals("sort") ? 1700000000L : 500000000L);
         said("sort", t);
+        ended = true;
+        watch.join();
+        System.out.println("latest " + latest + " " + latest);
     }
 }
 `
@@ -70,21 +76,12 @@ var phases = map[string][]string{
 // Invariant: In a program that makes very many calls, the verdict names a method of the phase that took longest.
 func TestPhasesAreBlamed(t *testing.T) {
 	nightly.Only(t, "programs")
-	j, dir, path, methods := instrumentedDriver(t, phasesProgram)
-	names := filepath.Join(dir, "methodMapping.txt")
-	out, err := os.Create(names)
-	if err == nil {
-		_, err = methods.WriteTo(out)
-		out.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newDriver(t, 17, phasesProgram, pipeline.Config{})
 	for longest, inside := range phases {
 		t.Run(longest, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "phases.tgd")
-			command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-cp", path, "Driver", longest}}.run(t)
-			slow, found := analyzed(t, taken{file: file, mapping: names}, false)
+			d.record(t, file, nil, longest)
+			slow, found := analyzed(t, taken{file: file, mapping: d.mapping}, false)
 			if len(slow) != 1 {
 				t.Fatalf("%d stalls, want 1", len(slow))
 			}
@@ -101,10 +98,9 @@ func TestPhasesAreBlamed(t *testing.T) {
 			// The times, in a second run with exact ones: by default the clock of the records is set by a thread that a busy
 			// machine delays, by 350 ms once.
 			exact := filepath.Join(t.TempDir(), "exact.tgd")
-			out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.tick=us", "-Dtracegen.output=" + exact, "-cp", path,
-				"Driver", longest}}.run(t)
-			_, found = analyzed(t, taken{file: exact, mapping: names}, false)
-			checkPhases(t, methods, readTotals(t, exact), out.text, tick)
+			out := d.record(t, exact, []string{"-Dtracegen.tick=us"}, longest)
+			_, found = analyzed(t, taken{file: exact, mapping: d.mapping}, false)
+			checkPhases(t, d.methods, readTotals(t, exact), out.text, tick)
 			t.Logf("measured: %s: %d calls left out with exact times", longest, found)
 		})
 	}
@@ -163,7 +159,7 @@ func TestCorpusPauseAmongCalls(t *testing.T) {
 		kind: analysis.KindSleep, method: "plant.Pause.rest",
 		path: []string{"plant.Pause.take", "plant.Pause.wind", "plant.Pause.rest"},
 	}
-	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "").record(t, jars.JVM, nil), true)
+	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "").record(t, jars.JVM), true)
 	if len(slow) == 0 {
 		t.Fatal("nothing was slow")
 	}

@@ -2,8 +2,6 @@ package meaning
 
 import (
 	"cmp"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,11 +28,6 @@ type diskFile struct {
 
 func readDiskFile(t *testing.T, file string) diskFile {
 	t.Helper()
-	r, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	var f diskFile
 	threads := map[uint32]bool{}
 	known := func(index uint32) {
@@ -42,15 +35,7 @@ func readDiskFile(t *testing.T, file string) diskFile {
 			t.Errorf("%s: thread %d is not there before the first chunk about it", file, index)
 		}
 	}
-	for {
-		c, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			f.damage = r.Damage()
-			return f
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	f.damage = eachChunk(t, file, func(c trace.Chunk) {
 		f.chunks++
 		switch c := c.(type) {
 		case *trace.Meta:
@@ -76,7 +61,8 @@ func readDiskFile(t *testing.T, file string) diskFile {
 				}
 			}
 		}
-	}
+	})
+	return f
 }
 
 // TestFailingDisk lets every k-th write of the runtime fail, for all k: in the middle of the bytes, as on a full disk;

@@ -2,15 +2,12 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -45,79 +42,6 @@ const manyCalls = `    static int fib(int n) { return n < 2 ? n : fib(n - 1) + f
         }
     }
 `
-
-// floodingProgram has three phases that make more calls than a recorder can write, and prints how long each took by
-// its own clock, in nanoseconds inside of the phase's method and around the call.
-const floodingProgram = `import java.util.Random;
-public class Driver {
-    static long sum, inside;
-` + manyCalls + `
-    static void recursion() {
-        long t = System.nanoTime();
-        for (int k = 0; k < 30; k++) sum += fib(30);
-        inside = System.nanoTime() - t;
-    }
-    static void strings() {
-        long t = System.nanoTime();
-        StringBuilder b = new StringBuilder();
-        for (int k = 0; k < 10000000; k++) { append(b, k); if (b.length() > 100000) b.setLength(0); }
-        inside = System.nanoTime() - t;
-    }
-    static void sort() {
-        long t = System.nanoTime();
-        for (int k = 0; k < 20; k++) {
-            int[] a = new Random(k).ints(100000).toArray();
-            quick(a, 0, a.length - 1);
-        }
-        inside = System.nanoTime() - t;
-    }
-    static void said(String phase, long since) {
-        System.out.println(phase + " " + inside + " " + (System.nanoTime() - since));
-    }
-    public static void main(String[] args) throws Exception {
-        Thread watch = new Thread(Driver::watch);
-        watch.setDaemon(true);
-        watch.start();
-        long t = System.nanoTime();
-        recursion();
-        said("recursion", t);
-        t = System.nanoTime();
-        strings();
-        said("strings", t);
-        t = System.nanoTime();
-        sort();
-        said("sort", t);
-        ended = true;
-        watch.join();
-        System.out.println("latest " + latest + " " + latest);
-    }
-}
-`
-
-// instrumentedDriver instruments a program along with the runtime, every method of it.
-func instrumentedDriver(t *testing.T, source string) (j oracle.JDK, dir, classPath string, methods *mapping.Mapping) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	j = oracle.NeedJDK(t, 17)
-	jars := oracle.NeedRuntime(t)
-	dir = t.TempDir()
-	file := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	javac(t, j, filepath.Join(dir, "classes"), file)
-	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
-	result, err := pipeline.Run(t.Context(), pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.None}),
-		Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.JVM, Output: runtime}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j, dir, pathList(program, runtime), result.Mapping
-}
 
 // totals sums the time of each method's calls, without those below a call of the same method, and keeps the chunks.
 type totals struct {
@@ -188,7 +112,7 @@ func (s *totals) jump() int64 {
 // Invariant: A call-dense program loses no record by default, and the phases' times are those that it measures itself.
 func TestFloodIsNotLost(t *testing.T) {
 	nightly.Only(t, "programs")
-	j, dir, path, methods := instrumentedDriver(t, floodingProgram)
+	d := newDriver(t, 17, phasesProgram, pipeline.Config{})
 	for _, row := range []struct {
 		name  string
 		exact bool
@@ -201,8 +125,7 @@ func TestFloodIsNotLost(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "flood.tgd")
-			args := append(row.flags, "-Dtracegen.output="+file, "-cp", path, "Driver")
-			out := command{jdk: j, dir: dir, args: args}.run(t)
+			out := d.record(t, file, row.flags, "sort")
 			got := readTotals(t, file)
 			var windows, leftOut, gates uint64
 			slack := int64(tick)
@@ -231,7 +154,7 @@ func TestFloodIsNotLost(t *testing.T) {
 				}
 				slack += 2 * latest
 			}
-			checkPhases(t, methods, got, out.text, slack)
+			checkPhases(t, d.methods, got, out.text, slack)
 			t.Logf("measured: %s: 0 lost, %d calls left out in windows, %d by the gate in %d changes",
 				row.name, windows, leftOut, gates)
 		})

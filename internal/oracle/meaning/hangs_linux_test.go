@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
@@ -54,29 +55,8 @@ const (
 
 // hangBench is what all tests of hangs use.
 type hangBench struct {
-	jdk           oracle.JDK
-	dir, path     string
-	tool, mapping string
-}
-
-func newHangBench(t *testing.T, source string) hangBench {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", source, "Driver.java"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, dir, path, methods := instrumentedDriver(t, string(text))
-	b := hangBench{jdk: j, dir: dir, path: path, tool: oracle.BuildTool(t),
-		mapping: filepath.Join(dir, "methodMapping.txt")}
-	f, err := os.Create(b.mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := methods.WriteTo(f); err != nil {
-		t.Fatal(err)
-	}
-	return b
+	driver
+	tool string
 }
 
 // monotonic returns the time of the clock that System.nanoTime reads.
@@ -275,24 +255,11 @@ func (f fileFacts) quiet(id int64) int64 { return f.ran(f.records[id], f.signs[i
 
 func factsOf(t *testing.T, file string) fileFacts {
 	t.Helper()
-	r, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	ids := map[uint32]int64{}
 	facts := fileFacts{signs: map[int64]int64{}, records: map[int64]int64{}, samples: map[int64][]int64{},
 		suspended: &trace.Suspensions{}}
 	var base, tick int64
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			facts.damage = r.Damage()
-			return facts
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	facts.damage = eachChunk(t, file, func(c trace.Chunk) {
 		switch c := c.(type) {
 		case *trace.Meta:
 			d, _ := c.Tick()
@@ -322,7 +289,8 @@ func factsOf(t *testing.T, file string) fileFacts {
 				}
 			}
 		}
-	}
+	})
+	return facts
 }
 
 // check compares what is reported of a hang with what the program printed and when it ended. The reported time must not
@@ -414,7 +382,8 @@ func (b hangBench) checkFormats(t *testing.T, file string) {
 // Invariant: After a signal that a process can handle its recording is closed; after any other end it is readable.
 func TestHangsAreNamed(t *testing.T) {
 	nightly.Only(t, "programs")
-	b := newHangBench(t, "hangs")
+	source := fixture.Text(t, filepath.Join("testdata", "hangs", "Driver.java"))
+	b := hangBench{newDriver(t, 17, source, pipeline.Config{}), oracle.BuildTool(t)}
 	waits := map[ending]string{endTerm: "waits", endKill: "gets", endExit: "parks", endCopy: "waits"}
 	reads := map[ending]string{endTerm: "reads", endKill: "pipes", endExit: "reads", endCopy: "pipes"}
 	for _, how := range []ending{endTerm, endKill, endExit, endCopy} {

@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -75,9 +76,7 @@ func instrument(t *testing.T, dir string, m mode, inputs []string) (map[string]s
 		outputs[in] = out
 		c.Inputs = append(c.Inputs, pipeline.Input{Path: in, Output: out})
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, dir)
 	result, err := pipeline.Run(t.Context(), c)
 	if err != nil {
 		t.Fatalf("instrument: %v", err)
@@ -217,9 +216,7 @@ func checkSummary(t *testing.T, m mode, s oracle.Summary) {
 func javac(t *testing.T, j oracle.JDK, out string, args ...string) {
 	t.Helper()
 	args = append([]string{"-Xlint:none", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out}, args...)
-	if text, err := exec.CommandContext(t.Context(), j.Tool("javac"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, tail(string(text)))
-	}
+	fixture.Run(t, exec.CommandContext(t.Context(), j.Tool("javac"), args...))
 }
 
 func pathList(paths ...string) string { return strings.Join(paths, string(os.PathListSeparator)) }

@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -37,12 +37,7 @@ func TestModuleIsRecorded(t *testing.T) {
 	var sources []string
 	for name, text := range moduleSources {
 		path := filepath.Join(dir, "src", filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, text)
 		sources = append(sources, path)
 	}
 	javac(t, j, filepath.Join(dir, "classes"), sources...)

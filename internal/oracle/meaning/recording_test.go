@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -65,9 +65,7 @@ func (r *runner) recorded(t *testing.T, class string, runtime, flags []string, w
 			other = append(other, out)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "jars"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "jars"))
 	result, err := pipeline.Run(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -112,10 +110,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	if uint64(s.Entries+s.Exits) != recording.records+recording.overwritten {
 		t.Errorf("%d records and %d lost, want %d events", recording.records, recording.overwritten, s.Entries+s.Exits)
 	}
-	text, err := os.ReadFile(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, events)
 	_, line, _ := strings.Cut(string(text), "\t")
 	seen := strings.Fields(line)
 	compared := 0
@@ -148,26 +143,13 @@ type recording struct {
 
 func readRecording(t *testing.T, file string) recording {
 	t.Helper()
-	r, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := recording{size: info.Size(), byNumber: map[uint64]string{}}
 	next := map[uint32]uint64{}
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			sum.damage = r.Damage()
-			return sum
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	sum.damage = eachChunk(t, file, func(c trace.Chunk) {
 		switch c := c.(type) {
 		case *trace.Meta:
 			sum.digest = c.MappingID()
@@ -185,7 +167,8 @@ func readRecording(t *testing.T, file string) recording {
 					sum.overwritten)
 			}
 		}
-	}
+	})
+	return sum
 }
 
 func (r *recording) add(c *trace.Records) {

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,11 +10,9 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
-	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // serverProgram has a pool of its own: four threads whose loops last as long as the program, and three kinds of
@@ -95,10 +92,7 @@ public class Driver {
 // handlers returns the IDs of the methods of Server that handle requests.
 func handlers(t *testing.T, mapping string) []string {
 	t.Helper()
-	text, err := os.ReadFile(mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, mapping)
 	var ids []string
 	for line := range strings.Lines(string(text)) {
 		if id, method, ok := strings.Cut(line, ","); ok && strings.Contains(method, ",Server handle") {
@@ -115,14 +109,6 @@ func handlers(t *testing.T, mapping string) []string {
 // never end.
 func TestServer(t *testing.T) {
 	nightly.Only(t, "programs")
-	j := oracle.NeedJDK(t, 17)
-	jars := oracle.NeedRuntime(t)
-	dir := t.TempDir()
-	source := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(source, []byte(serverProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	javac(t, j, filepath.Join(dir, "classes"), source)
 	for _, row := range []struct {
 		name    string
 		rule    string
@@ -136,7 +122,7 @@ func TestServer(t *testing.T) {
 		{"when it is analyzed", "Server#handle*", func(string) []string { return nil }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			stalls, inside, around := runServer(t, j, dir, jars.JVM, row.rule, row.flags)
+			stalls, inside, around := runServer(t, row.rule, row.flags)
 			slow := 0
 			for _, s := range stalls {
 				m := s.Message.Method
@@ -166,14 +152,10 @@ func TestServer(t *testing.T) {
 }
 
 // runServer instruments and runs the server, and returns the stalls, and how long the slow request took.
-func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(mapping string) []string) (
-	stalls []*analysis.Stall, inside, around time.Duration) {
+func runServer(t *testing.T, rule string, flags func(mapping string) []string) (stalls []*analysis.Stall,
+	inside, around time.Duration) {
 	t.Helper()
-	work := t.TempDir()
-	program, runtime := filepath.Join(work, "program.jar"), filepath.Join(work, "runtime.jar")
-	c := pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None}),
-		Inject: inject.Options{Exits: inject.ExitsExact},
-		Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: core, Output: runtime}}}
+	c := pipeline.Config{Inject: inject.Options{Exits: inject.ExitsExact}}
 	if rule != "" {
 		message, err := filter.ParseMessage(rule, filter.Position{})
 		if err != nil {
@@ -181,44 +163,21 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 		}
 		c.Messages = []filter.Rule{message}
 	}
-	result, err := pipeline.Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mappingFile, file := filepath.Join(work, "methodMapping.txt"), filepath.Join(work, "server.tgd")
-	var text strings.Builder
-	if _, err := result.Mapping.WriteTo(&text); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mappingFile, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append(flags(mappingFile), "-Dtracegen.output="+file, "-Dtracegen.threads=all", "-Dtracegen.slow=200",
-		"-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver")
-	out := command{jdk: j, dir: work, args: args}.run(t)
+	d := newDriver(t, 17, serverProgram, c)
+	file := filepath.Join(d.dir, "server.tgd")
+	out := d.record(t, file, append(flags(d.mapping), "-Dtracegen.threads=all", "-Dtracegen.slow=200",
+		"-Dtracegen.tick=us"))
 	failed := 0
 	// The runtime's log is there, too.
 	_, said, _ := strings.Cut(out.text, "result ")
 	if _, err := fmt.Sscan(said, &inside, &around, &failed); err != nil || failed != 11 {
 		t.Fatalf("the program said %q", out.text)
 	}
-	mappings, err := resolve.OpenMappings(mappingFile, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := source.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	err = analysis.Analyze("server.tgd", in, analysis.Options{Mappings: mappings, Stall: func(s *analysis.Stall) error {
+	taken{file: file, mapping: d.mapping}.analyze(t, analysis.Options{Stall: func(s *analysis.Stall) error {
 		if thread := s.Thread.Name; strings.HasPrefix(thread, "worker-") {
 			stalls = append(stalls, s)
 		}
 		return nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return stalls, inside, around
 }

@@ -2,7 +2,6 @@ package meaning
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -140,16 +140,14 @@ func ecj(t *testing.T, j oracle.JDK, out string, args ...string) {
 	jar := corpus.Need(t, "ecj-3.40.0")[0].Path
 	args = append([]string{"-cp", jar, "org.eclipse.jdt.internal.compiler.batch.Main", "-nowarn", "-proc:none",
 		"-encoding", "UTF-8", "-d", out}, args...)
-	if text, err := exec.CommandContext(t.Context(), j.Tool("java"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("ecj: %v\n%s", err, tail(string(text)))
-	}
+	fixture.Run(t, exec.CommandContext(t.Context(), j.Tool("java"), args...))
 }
 
 var headerLine = regexp.MustCompile(`^// release: (\d+)(, alone)?\n`)
 
 func header(t *testing.T, file string) (release int, alone bool) {
 	t.Helper()
-	m := headerLine.FindStringSubmatch(text(t, file))
+	m := headerLine.FindStringSubmatch(fixture.Text(t, file))
 	if m == nil {
 		t.Fatalf("%s does not begin with its release", file)
 	}
@@ -158,15 +156,6 @@ func header(t *testing.T, file string) (release int, alone bool) {
 		t.Fatal(err)
 	}
 	return release, m[2] != ""
-}
-
-func text(t *testing.T, file string) string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 // check runs the original once and the instrumented classes in every mode; the JVM verifies every class.
@@ -248,7 +237,7 @@ func scenarios(t *testing.T, printed, events string, ids *mapping.Mapping) []sce
 
 func mainEvents(t *testing.T, file string) []string {
 	t.Helper()
-	for line := range strings.Lines(text(t, file)) {
+	for line := range strings.Lines(fixture.Text(t, file)) {
 		if events, ok := strings.CutPrefix(line, "main\t"); ok {
 			return strings.Fields(events)
 		}
@@ -279,7 +268,7 @@ func expectations(t *testing.T, sources []string) expected {
 	t.Helper()
 	all := expected{}
 	for _, f := range sources {
-		for _, m := range expectation.FindAllStringSubmatch(text(t, f), -1) {
+		for _, m := range expectation.FindAllStringSubmatch(fixture.Text(t, f), -1) {
 			if m[1] == "release" {
 				continue
 			}

@@ -1,20 +1,14 @@
 package meaning
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
-	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -127,23 +121,13 @@ type stall struct{ wall, wallAround, cpu, cpuAround int64 }
 // Invariant: A recording shows why a call stalled: CPU time, sleep, a lock and its owner, I/O, garbage collection;
 // its times are those that the program measured.
 func TestStalls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	j := oracle.NeedJDK(t, 17)
-	jars := oracle.NeedRuntime(t)
-	dir := t.TempDir()
-	source := filepath.Join(dir, "Driver.java")
-	if err := os.WriteFile(source, []byte(stallingProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	javac(t, j, filepath.Join(dir, "classes"), source)
-	truth, methods, all := runStalls(t, j, dir, jars.JVM)
+	d := newDriver(t, 17, stallingProgram, pipeline.Config{Filter: withoutDriver(t)})
+	truth, all := runStalls(t, d)
 	stalls := map[string]*trace.StallChunk{}
 	for _, c := range all {
 		if stalled, ok := c.(*trace.StallChunk); ok {
 			id, err := strconv.Atoi(strings.TrimPrefix(stalled.Description, "method "))
-			e, known := methods.ByID(uint32(id))
+			e, known := d.methods.ByID(uint32(id))
 			if err != nil || !known {
 				t.Fatalf("a slow call is of %q", stalled.Description)
 			}
@@ -226,25 +210,11 @@ func checkSamples(t *testing.T, all []trace.Chunk, stalled *trace.StallChunk, wa
 	}
 }
 
-// runStalls instruments the program's stalls, runs it, and returns what it printed, the mapping, and its recording.
-func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, *mapping.Mapping, []trace.Chunk) {
+// runStalls runs the program, and returns what it printed, and its recording.
+func runStalls(t *testing.T, d driver) (map[string]stall, []trace.Chunk) {
 	t.Helper()
-	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
-	// The calls of what is not traced are the outermost ones.
-	rule, err := filter.ParseRule(false, "Driver", filter.Position{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	only := filter.New(filter.Options{Trivial: filter.None, Rules: []filter.Rule{rule}})
-	result, err := pipeline.Run(t.Context(), pipeline.Config{Filter: only, Inputs: []pipeline.Input{
-		{Path: filepath.Join(dir, "classes"), Output: program}, {Path: core, Output: runtime},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "stalls.tgd")
-	out := command{jdk: j, dir: dir, args: []string{"-Dtracegen.output=" + file, "-Dtracegen.slow=200",
-		"-Dtracegen.tick=us", "-cp", pathList(program, runtime), "Driver"}}.run(t)
+	file := filepath.Join(d.dir, "stalls.tgd")
+	out := d.record(t, file, []string{"-Dtracegen.slow=200", "-Dtracegen.tick=us"})
 	truth := map[string]stall{}
 	for line := range strings.Lines(out.text) {
 		var name string
@@ -254,20 +224,7 @@ func runStalls(t *testing.T, j oracle.JDK, dir, core string) (map[string]stall, 
 		}
 		truth[name] = s
 	}
-	r, err := trace.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	var all []trace.Chunk
-	for {
-		c, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return truth, result.Mapping, all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
-	}
+	eachChunk(t, file, func(c trace.Chunk) { all = append(all, c) })
+	return truth, all
 }

@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -45,9 +45,7 @@ func TestCorpusSuspending(t *testing.T) {
 			"-cp", pathList(append(compiler.DepPaths, compiler.Path)...), "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
 			"-no-stdlib", "-no-reflect", "-nowarn", "-language-version", language, "-cp", pathList(library...),
 			"-d", classes, filepath.Join("testdata", "suspending", "Suspending.kt"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("kotlin: %v\n%s", err, tail(string(out)))
-		}
+		fixture.Run(t, cmd)
 		main := "suspending.SuspendingKt"
 		plain := command{jdk: j, dir: t.TempDir(),
 			args: []string{"-cp", pathList(append(library, classes)...), main}}.run(t)
@@ -69,9 +67,7 @@ func TestCorpusSuspending(t *testing.T) {
 				if _, err := result.Mapping.WriteTo(&text); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(mappingFile, []byte(text.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Write(t, mappingFile, text.String())
 				out := command{jdk: j, dir: t.TempDir(), args: []string{"-Dmapping=" + mappingFile, "-Xverify:all", "-cp",
 					pathList(append(library, program, runtime)...), main}}.run(t)
 				said, reports, _ := strings.Cut(out.text, "reported ")

@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -15,9 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -77,40 +72,8 @@ public class Driver {
     }
 }`
 
-// threadsBench is the program of many threads, as it is and instrumented.
-type threadsBench struct {
-	jdk                 oracle.JDK
-	plain, instrumented string // class paths
-}
-
-func newThreadsBench(t *testing.T) threadsBench {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	// Virtual threads are of release 21. The other rows do not depend on the release.
-	j := oracle.NeedJDK(t, 21)
-	jars := oracle.NeedRuntime(t)
-	dir := t.TempDir()
-	source, classes := filepath.Join(dir, "Driver.java"), filepath.Join(dir, "classes")
-	if err := os.WriteFile(source, []byte(manyThreads), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	javac(t, j, classes, source)
-	rule, err := filter.ParseRule(false, "Driver", filter.Position{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
-	_, err = pipeline.Run(t.Context(), pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.None, Rules: []filter.Rule{rule}}),
-		Inputs: []pipeline.Input{{Path: classes, Output: program}, {Path: jars.JVM, Output: runtime}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return threadsBench{j, classes, pathList(program, runtime)}
-}
+// threadsBench is the program of many threads.
+type threadsBench struct{ driver }
 
 // run starts the program and waits for its end. If the arguments are of a program that does not end, it sends SIGTERM
 // when the program is ready.
@@ -162,13 +125,7 @@ func account(t *testing.T, file string) (a accounts) {
 		t.Fatalf("there is no recording: %v", err)
 	}
 	for _, name := range files {
-		r, err := trace.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		c, err := r.Next()
-		for ; err == nil; c, err = r.Next() {
+		damage := eachChunk(t, name, func(c trace.Chunk) {
 			switch c := c.(type) {
 			case *trace.Threads:
 				a.threads += len(c.List)
@@ -191,9 +148,9 @@ func account(t *testing.T, file string) (a accounts) {
 					}
 				}
 			}
-		}
-		if d := r.Damage(); !errors.Is(err, io.EOF) || !d.Closed || d.Malformed+d.LostChunks > 0 || d.SkippedBytes > 0 {
-			t.Errorf("%s: %+v, %v", filepath.Base(name), d, err)
+		})
+		if d := damage; !d.Closed || d.Malformed+d.LostChunks > 0 || d.SkippedBytes > 0 {
+			t.Errorf("%s: %+v", filepath.Base(name), d)
 		}
 	}
 	return a
@@ -206,7 +163,8 @@ func account(t *testing.T, file string) (a accounts) {
 // that of its calls.
 func TestManyThreads(t *testing.T) {
 	nightly.Only(t, "programs")
-	b := newThreadsBench(t)
+	// Virtual threads are of release 21. The other rows do not depend on the release.
+	b := threadsBench{newDriver(t, 21, manyThreads, pipeline.Config{Filter: withoutDriver(t)})}
 	for _, row := range []struct {
 		name    string
 		heap    []string
@@ -257,7 +215,7 @@ func TestManyThreads(t *testing.T) {
 func (b threadsBench) recordThreads(t *testing.T, flags, args []string, want string, wantCode int) accounts {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "threads.tgd")
-	got, code, stderr := b.run(t, b.instrumented, append([]string{"-Dtracegen.output=" + file}, flags...), args)
+	got, code, stderr := b.run(t, b.path, append([]string{"-Dtracegen.output=" + file}, flags...), args)
 	if got != want || code != wantCode {
 		t.Errorf("it printed %q and ended with %d, without tracegen it printed %q and ended with %d\n%s", got, code, want,
 			wantCode, tail(stderr))

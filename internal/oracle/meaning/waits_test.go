@@ -1,11 +1,11 @@
 package meaning
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -120,16 +120,7 @@ var waitsIn = map[string]foreign.Activity{
 // thread is said to hold a lock that another one holds.
 func TestWaits(t *testing.T) {
 	nightly.Only(t, "programs")
-	_, dir, path, methods := instrumentedDriver(t, waitsProgram)
-	names := filepath.Join(dir, "methodMapping.txt")
-	out, err := os.Create(names)
-	if err == nil {
-		_, err = methods.WriteTo(out)
-		out.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newDriver(t, 17, waitsProgram, pipeline.Config{})
 	jdks, err := oracle.FindJDKs()
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +136,10 @@ func TestWaits(t *testing.T) {
 			}
 			t.Run(filepath.Base(j.Home)+" "+kind, func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "waits.tgd")
-				flags := []string{"-Dtracegen.output=" + file, "-Dtracegen.threads=" + threads, "-cp", path, "Driver"}
-				command{jdk: j, dir: dir, args: append(flags, args...)}.run(t)
+				d.jdk = j
+				d.record(t, file, []string{"-Dtracegen.threads=" + threads}, args...)
 				seen := map[string]*waitSamples{}
-				taken{file: file, mapping: names}.analyze(t, analysis.Options{Stall: func(s *analysis.Stall) error {
+				taken{file: file, mapping: d.mapping}.analyze(t, analysis.Options{Stall: func(s *analysis.Stall) error {
 					checkWait(t, s, seen)
 					return nil
 				}})

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -45,10 +46,7 @@ func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
+	out := fixture.Run(t, exec.CommandContext(ctx, name, args...))
 	return string(out)
 }
 
@@ -95,10 +93,7 @@ func TestAndroid(t *testing.T) {
 	for i := range archives {
 		dir := t.TempDir()
 		run(t, filepath.Join(sources, "build"), dir)
-		data, err := os.ReadFile(filepath.Join(dir, "tracegen-runtime-native.aar"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, filepath.Join(dir, "tracegen-runtime-native.aar"))
 		archives[i] = data
 	}
 	if !bytes.Equal(archives[0], archives[1]) {

@@ -3,7 +3,6 @@ package steps_test
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/art"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/steps"
 )
@@ -76,9 +76,7 @@ func TestGeneratedPrograms(t *testing.T) {
 	for seed := range uint64(count) {
 		dir := t.TempDir()
 		file, classes := filepath.Join(dir, "Main.java"), filepath.Join(dir, "classes")
-		if err := os.WriteFile(file, []byte(source(seed)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, source(seed))
 		oracle.Javac(t, j, classes, nil, []string{"--release", "17"}, file)
 		bounds, methods := bounded(t, classes)
 		all += len(methods)
@@ -106,9 +104,7 @@ func TestGeneratedProgramsOnART(t *testing.T) {
 	for seed := range uint64(count) {
 		dir := t.TempDir()
 		file, classes := filepath.Join(dir, "Main.java"), filepath.Join(dir, "classes")
-		if err := os.WriteFile(file, []byte(source(seed)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, source(seed))
 		oracle.Javac(t, j, classes, nil, []string{"--release", "8"}, file)
 		bounds, methods := bounded(t, classes)
 		called += check(t, bounds, steps.RunART(t, b, methods, artProgram(t, b, classes, "Main")))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -81,10 +82,7 @@ func kotlinErrors(t *testing.T, out string) []int {
 // wrongLines returns the numbers of the lines that end with the comment.
 func wrongLines(t *testing.T, file string) []int {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	var lines []int
 	for k, line := range strings.Split(string(data), "\n") {
 		if strings.HasSuffix(line, "// wrong") {

@@ -2,7 +2,6 @@ package toolchain
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -86,9 +86,7 @@ func TestCorpusConsumerRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "rules.pro")
 			others := slices.Concat(rules[:k], rules[k+1:])
-			if err := os.WriteFile(file, []byte(strings.Join(others, "\n")), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Write(t, file, strings.Join(others, "\n"))
 			r := s.shrink(t, tools, bare, s.rules, filepath.Join("testdata", "hard.pro"), file)
 			faults := r.faults(t)
 			if len(faults) == 0 {

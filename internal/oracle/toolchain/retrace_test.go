@@ -2,7 +2,6 @@ package toolchain
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/symbolize"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -28,9 +28,7 @@ func TestCorpusRetrace(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mapping.txt")
-	if err := os.WriteFile(file, all.Files[0].Data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, all.Files[0].Data)
 	m, err := r8.Load(file)
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +38,7 @@ func TestCorpusRetrace(t *testing.T) {
 	for _, f := range all.Files[1:] {
 		name, known, _ := strings.Cut(strings.TrimSuffix(f.Name, "]"), " [")
 		text := filepath.Join(dir, "text.txt")
-		if err := os.WriteFile(text, f.Data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, text, f.Data)
 		want, err := exec.CommandContext(t.Context(), tools.java, "-cp", tools.jar,
 			"com.android.tools.r8.retrace.Retrace", "--quiet", file, text).Output()
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -44,9 +45,7 @@ func TestCorpusR8Size(t *testing.T) {
 	dir := filepath.Join("testdata", "size")
 	a := newApp(t, filepath.Join(dir, "app.pro"), libraries, dir)
 	own := filepath.Join(t.TempDir(), "own.yml")
-	if err := os.WriteFile(own, []byte(ownRules), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, own, ownRules)
 	rows := []sizeRow{
 		{"own", []string{"--config", own}, false, 1, 1, 99},
 		{"own and libraries", []string{"--scope", "own-and-libraries", "--libraries",
@@ -134,9 +133,7 @@ app.Texts -> a.b:
     1:1:void <init>():5:5 -> a
     void other() -> b
 `
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, file, text)
 	got, err := ReadInlined(file)
 	if err != nil {
 		t.Fatal(err)

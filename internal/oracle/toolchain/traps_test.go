@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -63,10 +64,7 @@ func (a app) run(t *testing.T, jars []string, flags ...string) string {
 	t.Helper()
 	flags = append(slices.Clone(flags), "-XX:+UseSerialGC", "-Xmx256m", "-cp",
 		strings.Join(jars, string(os.PathListSeparator)), "app.Main")
-	out, err := exec.CommandContext(t.Context(), a.jdk.Tool("java"), flags...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := fixture.Run(t, exec.CommandContext(t.Context(), a.jdk.Tool("java"), flags...))
 	return string(out)
 }
 
@@ -75,9 +73,7 @@ func (a app) instrument(t *testing.T, jars []string, options ...string) (out []s
 	t.Helper()
 	dir := t.TempDir()
 	mapping = filepath.Join(dir, "methodMapping.txt")
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, filepath.Join(dir, "out"))
 	for _, jar := range jars {
 		out = append(out, filepath.Join(dir, "out", filepath.Base(jar)))
 	}
@@ -185,9 +181,7 @@ func generateTraps(t *testing.T) string {
 	large.WriteString("    return all;\n  }\n}\n")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"Wide.java": wide.String(), "Large.java": large.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
@@ -351,9 +345,7 @@ func generateMethods(t *testing.T, references int) string {
 			fmt.Fprintf(&b, "  static void m%d() { }\n", m)
 		}
 		b.WriteString("}\n")
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("C%d.java", k)), []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, filepath.Join(dir, fmt.Sprintf("C%d.java", k)), b.String())
 	}
 	return dir
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -286,6 +287,20 @@ func (c *Command) Name() string {
 		return "program"
 	}
 	return name
+}
+
+// MainClass returns the name of the main class, "" if the command does not say it. That of an archive which starts a
+// program in itself, as those of Spring Boot do, is the one that its manifest names as Start-Class.
+func (c *Command) MainClass() string {
+	switch c.Kind {
+	case Jar:
+		attributes := mainAttributes(c.Program)
+		return cmp.Or(attributes["start-class"], attributes["main-class"])
+	case Module:
+		_, class, _ := strings.Cut(c.Program, "/")
+		return class
+	}
+	return strings.ReplaceAll(c.Program, "/", ".")
 }
 
 func isFile(path string) bool {

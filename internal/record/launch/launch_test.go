@@ -1,7 +1,6 @@
 package launch_test
 
 import (
-	"archive/zip"
 	"errors"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/record/launch"
 )
 
@@ -34,8 +34,8 @@ func list(elements ...string) string { return strings.Join(elements, string(file
 func TestParse(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, filepath.Join(dir, "args"), "-cp 'a dir' # a comment\n\"-Dx=a\\\n   b\\tc\" app.Main from-file")
-	write(t, filepath.Join(dir, "jarargs"), "-jar app.jar")
+	fixture.Write(t, filepath.Join(dir, "args"), "-cp 'a dir' # a comment\n\"-Dx=a\\\n   b\\tc\" app.Main from-file")
+	fixture.Write(t, filepath.Join(dir, "jarargs"), "-jar app.jar")
 	for _, c := range []struct {
 		command  string // arguments, separated by blanks
 		env      []string
@@ -91,8 +91,8 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, filepath.Join(dir, "X.java"), "class X { }")
-	write(t, filepath.Join(dir, "open"), "'no end")
+	fixture.Write(t, filepath.Join(dir, "X.java"), "class X { }")
+	fixture.Write(t, filepath.Join(dir, "open"), "'no end")
 	for command, want := range map[string]string{
 		"java":                   "names no program",
 		"java -jar":              "no jar file given",
@@ -130,16 +130,16 @@ func TestParseAsJava(t *testing.T) {
 	jdk := oracle.NeedJDK(t, 11)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, filepath.Join(dir, "src", "M.java"), `public class M { public static void main(String[] a) {
+	fixture.Write(t, filepath.Join(dir, "src", "M.java"), `public class M { public static void main(String[] a) {
 		System.out.println(System.getProperty("java.class.path") + "|" + System.getProperty("x") + "|" +
 			String.join(",", a)); } }`)
 	if out, err := exec.Command(jdk.Tool("javac"), "-d", filepath.Join(dir, "a b"), filepath.Join(dir, "src", "M.java")).
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	write(t, filepath.Join(dir, "f1"), "-cp 'a b' \"-Dx=1 \\\"2\\\" \\\n    3\" M '' # comment\n @f2 'x#y' #z")
-	write(t, filepath.Join(dir, "f2"), "-Dx=f2#3\n-cp\n\"a b\"\n")
-	write(t, filepath.Join(dir, "f3"), "-Dx=\"in quotes\"ab'c d' -cp 'a\\u0020b'")
+	fixture.Write(t, filepath.Join(dir, "f1"), "-cp 'a b' \"-Dx=1 \\\"2\\\" \\\n    3\" M '' # comment\n @f2 'x#y' #z")
+	fixture.Write(t, filepath.Join(dir, "f2"), "-Dx=f2#3\n-cp\n\"a b\"\n")
+	fixture.Write(t, filepath.Join(dir, "f3"), "-Dx=\"in quotes\"ab'c d' -cp 'a\\u0020b'")
 	for _, c := range []struct{ env, args []string }{
 		{nil, []string{"@f1", "more"}},
 		{nil, []string{"@f2", "M", "@f1"}},
@@ -175,33 +175,10 @@ func TestParseAsJava(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // archive writes an archive with a manifest.
 func archive(t *testing.T, path, manifest string) {
 	t.Helper()
-	write(t, path, "")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := zip.NewWriter(f)
-	e, err := w.Create("META-INF/MANIFEST.MF")
-	if err == nil {
-		_, err = e.Write([]byte(manifest))
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, path, fixture.Zip(t, "META-INF/MANIFEST.MF", manifest))
 }
 
 // TestContainers follows wildcards and manifests.
@@ -215,11 +192,11 @@ func TestContainers(t *testing.T) {
 	for _, name := range []string{"lib/b.jar", "lib/C.JAR", "lib/sp ace.jar", "up.jar", "never.jar"} {
 		archive(t, at(name), "")
 	}
-	write(t, at("lib/notes.txt"), "")
-	write(t, at("classes/x"), "")
-	write(t, at("mods/m/module-info.class"), "")
+	fixture.Write(t, at("lib/notes.txt"), "")
+	fixture.Write(t, at("classes/x"), "")
+	fixture.Write(t, at("mods/m/module-info.class"), "")
 	archive(t, at("mods/n.jar"), "")
-	write(t, at("broken.jar"), "no archive")
+	fixture.Write(t, at("broken.jar"), "no archive")
 	for _, c := range []struct{ command, found, missing string }{
 		{"java -jar app.jar", "app.jar lib/a.jar lib/b.jar classes lib/sp_ace.jar up.jar", ""},
 		{"java -cp " + list("lib/*", "app.jar", "gone") + " M",
@@ -296,7 +273,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command, file, variable string) {
 		dir := t.TempDir()
 		t.Chdir(dir)
-		write(t, filepath.Join(dir, "f"), file)
+		fixture.Write(t, filepath.Join(dir, "f"), file)
 		args := strings.Split(command, "\n")
 		args = slices.DeleteFunc(args, func(a string) bool { return strings.ContainsAny(a, "/\\\x00") })
 		c, err := launch.Parse(args, environment("JDK_JAVA_OPTIONS="+variable))

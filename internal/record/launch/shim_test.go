@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/record/launch"
 )
 
@@ -21,8 +22,8 @@ func TestShims(t *testing.T) {
 	}
 	home := filepath.Join(t.TempDir(), "it's a $home")
 	real := filepath.Join(home, "bin", "java")
-	write(t, real, "#!/bin/sh\necho \"[${JAVA_TOOL_OPTIONS-unset}] $*\"\n")
-	write(t, filepath.Join(home, "lib", "modules"), "no classes")
+	fixture.Write(t, real, "#!/bin/sh\necho \"[${JAVA_TOOL_OPTIONS-unset}] $*\"\n")
+	fixture.Write(t, filepath.Join(home, "lib", "modules"), "no classes")
 	if err := os.Chmod(real, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestShims(t *testing.T) {
 func TestArchives(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, filepath.Join(dir, "args"), "-XX:AOTCache=a.aot -cp x")
+	fixture.Write(t, filepath.Join(dir, "args"), "-XX:AOTCache=a.aot -cp x")
 	for command, want := range map[string]string{
 		"java -Xshare:on -XX:SharedArchiveFile=a.jsa -jar a.jar -Xshare:on": "java -jar a.jar -Xshare:on",
 		"java -cp -Xshare:on Main":                  "java -cp -Xshare:on Main",

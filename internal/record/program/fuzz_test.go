@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/record/program"
 )
 
@@ -17,10 +18,7 @@ func FuzzStatus(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer os.Remove(file)
-	fresh, err := os.ReadFile(file)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fresh := fixture.Read(f, file)
 	f.Add(fresh)
 	f.Add(fresh[:20])
 	long := append([]byte(nil), fresh...)
@@ -28,9 +26,7 @@ func FuzzStatus(f *testing.F) {
 	f.Add(long)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := filepath.Join(t.TempDir(), "status")
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, data)
 		c, err := program.ReadStatus(file)
 		if err != nil {
 			return

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -22,6 +23,8 @@ import (
 type Gathered struct {
 	// Archives are the archives to instrument: those of the program, and those that were made for it.
 	Archives []string
+	// Libraries are those of them that are not of the program itself.
+	Libraries []string
 	// Nested is the number of archives that were unpacked from others.
 	Nested int
 	// Skipped are the errors about archives that cannot be read. The program runs with them all the same, or fails as
@@ -33,10 +36,14 @@ type Gathered struct {
 
 // Gather returns the archives with the classes of a program. containers are its archives and directories. What has to
 // be made is written below dir, which must exist: an archive for each directory, with the classes that a JVM finds
-// there, and the archives that are inside of others.
-func Gather(containers []string, dir string) (*Gathered, error) {
+// there, and the archives that are inside of others. Of the program itself are directories, what own names, and the
+// archives with a class of the project of the main class, see [projectOf]; all, if mainClass is empty.
+func Gather(containers, own []string, dir, mainClass string) (*Gathered, error) {
 	g := &gathering{dir: dir}
 	for _, path := range containers {
+		if g.project = ""; !slices.Contains(own, path) {
+			g.project = projectOf(mainClass)
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, fmt.Errorf("class path: %w", err)
@@ -55,8 +62,41 @@ func Gather(containers []string, dir string) (*Gathered, error) {
 
 type gathering struct {
 	Gathered
-	dir    string
-	number int
+	dir     string
+	project string // what the names of classes of the program itself begin with
+	number  int
+}
+
+// hosts are names of packages that many projects share.
+var hosts = []string{"com/github", "com/gitlab", "com/google", "io/github", "io/gitlab", "net/sourceforge",
+	"org/apache", "org/eclipse", "org/jetbrains"}
+
+// projectOf returns what the names of the classes of a project begin with, by its main class: the first two parts of
+// its package, or three where two are those of a host of projects. A project has more archives than the one with its
+// main class, and names its packages alike.
+func projectOf(mainClass string) string {
+	name := strings.ReplaceAll(mainClass, ".", "/")
+	parts := strings.Split(path.Dir(name), "/")
+	switch {
+	case mainClass == "" || parts[0] == ".":
+		return name
+	case len(parts) > 2 && slices.Contains(hosts, strings.Join(parts[:2], "/")):
+		parts = parts[:3]
+	case len(parts) > 2:
+		parts = parts[:2]
+	}
+	return strings.Join(parts, "/") + "/"
+}
+
+// layouts are where archives that are programs have the classes of the program.
+var layouts = []string{"BOOT-INF/classes/", "WEB-INF/classes/"}
+
+// ofProgram reports whether a class is one of the program itself, by the name of its entry.
+func (g *gathering) ofProgram(entry string) bool {
+	for _, layout := range layouts {
+		entry = strings.TrimPrefix(entry, layout)
+	}
+	return strings.HasPrefix(entry, g.project)
 }
 
 // place returns the path of a new file below dir. Its last element is name, so that messages about it say what it is.
@@ -77,7 +117,7 @@ func (g *gathering) archive(file, name string) error {
 		return nil
 	}
 	defer a.Close()
-	classes := false
+	classes, own := false, false
 	entries := a.Entries()
 	for i := range entries {
 		e := &entries[i]
@@ -86,7 +126,7 @@ func (g *gathering) archive(file, name string) error {
 		}
 		switch strings.ToLower(path.Ext(e.Name)) {
 		case ".class":
-			classes = true
+			classes, own = true, own || g.ofProgram(e.Name)
 		case ".jar", ".war", ".rar", ".sar":
 			if err := g.nested(e, name); err != nil {
 				return err
@@ -95,6 +135,9 @@ func (g *gathering) archive(file, name string) error {
 	}
 	if classes {
 		g.Archives = append(g.Archives, file)
+	}
+	if classes && !own {
+		g.Libraries = append(g.Libraries, file)
 	}
 	return nil
 }

@@ -1,11 +1,7 @@
 package program_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"encoding/binary"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/record/program"
 )
 
@@ -25,48 +22,15 @@ func class(name, text string) string {
 		{Access: 9, Name: text, Descriptor: "()V", Stack: 1, Locals: 1, Code: "return"}}}.Bytes())
 }
 
-func zipped(t *testing.T, pairs ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for i := 0; i < len(pairs); i += 2 {
-		e, err := w.Create(pairs[i])
-		if err == nil {
-			_, err = io.WriteString(e, pairs[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func write(t *testing.T, path, text string) string {
-	t.Helper()
-	err := os.MkdirAll(filepath.Dir(path), 0o777)
-	if err = errors.Join(err, os.WriteFile(path, []byte(text), 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // names returns the entries of archives, the classes only.
 func names(t *testing.T, archives []string) (all []string) {
 	t.Helper()
 	for _, path := range archives {
-		r, err := zip.OpenReader(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range r.File {
-			if strings.HasSuffix(f.Name, ".class") {
-				all = append(all, f.Name)
+		for _, e := range fixture.Unpack(t, fixture.Read(t, path)) {
+			if strings.HasSuffix(e.Name, ".class") {
+				all = append(all, e.Name)
 			}
 		}
-		r.Close()
 	}
 	return all
 }
@@ -75,41 +39,80 @@ func names(t *testing.T, archives []string) (all []string) {
 // would find.
 func TestGather(t *testing.T) {
 	dir, work := t.TempDir(), t.TempDir()
-	inner := zipped(t, "c/C.class", class("c/C", "m"))
-	app := write(t, filepath.Join(dir, "app.war"), zipped(t, "WEB-INF/classes/a/A.class", class("a/A", "m"),
-		"WEB-INF/lib/l.jar", zipped(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner), "docs/not.jar", "text"))
+	inner := string(fixture.Zip(t, "c/C.class", class("c/C", "m")))
+	library := string(fixture.Zip(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner))
+	app := fixture.Write(t, filepath.Join(dir, "app.war"), fixture.Zip(t, "WEB-INF/classes/a/A.class", class("a/A", "m"),
+		"WEB-INF/lib/l.jar", library, "docs/not.jar", "text"))
 	classes := filepath.Join(dir, "classes")
-	write(t, filepath.Join(classes, "d", "D.class"), class("d/D", "m"))
-	write(t, filepath.Join(classes, "E.class"), class("E", "m"))
-	write(t, filepath.Join(classes, "build", "f", "F.class"), class("f/F", "m")) // of another directory of classes
-	write(t, filepath.Join(classes, ".git", "G.class"), class(".git/G", "m"))
-	write(t, filepath.Join(classes, "d", "broken.class"), "no class")
-	write(t, filepath.Join(classes, "big.bin"), strings.Repeat("x", 1<<16))
+	fixture.Write(t, filepath.Join(classes, "d", "D.class"), class("d/D", "m"))
+	fixture.Write(t, filepath.Join(classes, "E.class"), class("E", "m"))
+	fixture.Write(t, filepath.Join(classes, "build", "f", "F.class"), class("f/F", "m")) // of another directory of classes
+	fixture.Write(t, filepath.Join(classes, ".git", "G.class"), class(".git/G", "m"))
+	fixture.Write(t, filepath.Join(classes, "d", "broken.class"), "no class")
+	fixture.Write(t, filepath.Join(classes, "big.bin"), strings.Repeat("x", 1<<16))
 	if err := os.Symlink(classes, filepath.Join(classes, "loop")); err != nil {
 		t.Log(err) // not on Windows
 	}
-	broken := write(t, filepath.Join(dir, "broken.jar"), "no archive")
-	g, err := program.Gather([]string{app, classes, broken}, work)
+	plugin := fixture.Write(t, filepath.Join(dir, "plugin.jar"),
+		string(fixture.Zip(t, "p/P.class", class("p/P", "m"))))
+	broken := fixture.Write(t, filepath.Join(dir, "broken.jar"), "no archive")
+	g, err := program.Gather([]string{app, classes, broken, plugin}, []string{plugin}, work, "a.Main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := names(t, g.Archives)
 	slices.Sort(got)
-	want := []string{"E.class", "WEB-INF/classes/a/A.class", "b/B.class", "c/C.class", "d/D.class"}
+	want := []string{"E.class", "WEB-INF/classes/a/A.class", "b/B.class", "c/C.class", "d/D.class",
+		"p/P.class"}
 	if !slices.Equal(got, want) || g.Nested != 2 {
 		t.Errorf("found %q, %d nested", got, g.Nested)
+	}
+	libraries := names(t, g.Libraries)
+	slices.Sort(libraries)
+	if want := []string{"b/B.class", "c/C.class"}; !slices.Equal(libraries, want) {
+		t.Errorf("the libraries have %q", libraries)
 	}
 	if len(g.Skipped) != 1 || !strings.Contains(g.Skipped[0].Error(), broken) {
 		t.Errorf("skipped: %v", g.Skipped)
 	}
 }
 
+// TestProjects takes the archives of the project of the main class for the program itself.
+func TestProjects(t *testing.T) {
+	for _, c := range []struct{ main, class, want string }{
+		{"com.example.shop.Main", "com/example/core/A.class", "own"},
+		{"com.example.shop.Main", "com/other/A.class", "library"},
+		{"com.example.shop.Main", "BOOT-INF/classes/com/example/A.class", "own"},
+		{"org.apache.catalina.startup.Bootstrap", "org/apache/catalina/A.class", "own"},
+		{"org.apache.catalina.startup.Bootstrap", "org/apache/tomcat/A.class", "library"},
+		{"org.apache.Main", "org/apache/A.class", "own"},
+		{"shop.MainKt", "shop/db/A.class", "own"},
+		{"shop.MainKt", "shopping/A.class", "library"},
+		{"Main", "Main.class", "own"},
+		{"Main", "com/example/A.class", "library"},
+		{"", "com/example/A.class", "own"},
+	} {
+		archive := fixture.Write(t, filepath.Join(t.TempDir(), "a.jar"), fixture.Zip(t, c.class, class("A", "m")))
+		g, err := program.Gather([]string{archive}, nil, t.TempDir(), c.main)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "own"
+		if len(g.Libraries) > 0 {
+			got = "library"
+		}
+		if got != c.want {
+			t.Errorf("%s beside the main class %q: %s, want %s", c.class, c.main, got, c.want)
+		}
+	}
+}
+
 // TestKeyOf changes what a program consists of. What is no class of a directory makes no difference.
 func TestKeyOf(t *testing.T) {
 	dir := t.TempDir()
-	archive := write(t, filepath.Join(dir, "app.jar"), zipped(t, "A.class", class("A", "m")))
+	archive := fixture.Write(t, filepath.Join(dir, "app.jar"), fixture.Zip(t, "A.class", class("A", "m")))
 	classes := filepath.Join(dir, "classes")
-	b := write(t, filepath.Join(classes, "B.class"), class("B", "m"))
+	b := fixture.Write(t, filepath.Join(classes, "B.class"), class("B", "m"))
 	keys := map[cache.Key]string{}
 	key := func(what string, fresh bool, parts ...string) {
 		t.Helper()
@@ -125,11 +128,11 @@ func TestKeyOf(t *testing.T) {
 	key("the first", true, "x")
 	key("the same", false, "x")
 	key("other options", true, "y")
-	write(t, filepath.Join(classes, "notes.txt"), "notes")
+	fixture.Write(t, filepath.Join(classes, "notes.txt"), "notes")
 	key("a file that is no class", false, "x")
-	write(t, b, class("B", "n"))
+	fixture.Write(t, b, class("B", "n"))
 	key("another class", true, "x")
-	write(t, archive, zipped(t, "A.class", class("A", "n")))
+	fixture.Write(t, archive, fixture.Zip(t, "A.class", class("A", "n")))
 	key("another archive", true, "x")
 	if _, err := program.KeyOf([]string{filepath.Join(dir, "missing")}); err == nil {
 		t.Error("a missing archive is no error")
@@ -140,20 +143,17 @@ func TestKeyOf(t *testing.T) {
 func TestWriteClasses(t *testing.T) {
 	dir := t.TempDir()
 	longer := func(name string) string { return class(name, strings.Repeat("long", 200)) }
-	before := write(t, filepath.Join(dir, "a.jar"), zipped(t, "Aa.class", class("Aa", "m"), "BB.class", class("BB", "m"),
-		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", class("p/Ünï", "m")))
-	after := write(t, filepath.Join(dir, "b.jar"), zipped(t, "Aa.class", longer("Aa"), "BB.class", longer("BB"),
-		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", longer("p/Ünï")))
+	before := fixture.Write(t, filepath.Join(dir, "a.jar"), fixture.Zip(t, "Aa.class", class("Aa", "m"),
+		"BB.class", class("BB", "m"), "p/Same.class", class("p/Same", "m"), "p/Ünï.class", class("p/Ünï", "m")))
+	after := fixture.Write(t, filepath.Join(dir, "b.jar"), fixture.Zip(t, "Aa.class", longer("Aa"),
+		"BB.class", longer("BB"), "p/Same.class", class("p/Same", "m"), "p/Ünï.class", longer("p/Ünï")))
 	file := filepath.Join(dir, "classes")
 	pair := program.Pair{Original: before, Rewritten: after}
 	count, err := program.WriteClasses(file, []program.Pair{pair, pair})
 	if err != nil || count != 3 {
 		t.Fatalf("%d classes, %v", count, err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	if string(data[:8]) != "TGCLASS1" || binary.BigEndian.Uint32(data[8:]) != 3 {
 		t.Fatalf("the file begins with %q", data[:16])
 	}
@@ -179,23 +179,20 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(file)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	binary.BigEndian.PutUint32(data[8:], 1)
 	binary.BigEndian.PutUint32(data[12:], 20)
 	binary.BigEndian.PutUint32(data[1000:], 1)
 	binary.BigEndian.PutUint32(data[16:], 3)
 	binary.BigEndian.PutUint16(data[20:], 3)
 	copy(data[22:], "a/B")
-	write(t, file, string(data))
+	fixture.Write(t, file, string(data))
 	want := program.Counts{JVMs: 1, Programs: 1, Replaced: 20, Differing: 3, First: "a.B"}
 	if got, err := program.ReadStatus(file); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, damaged := range []string{"", "short", strings.Repeat("x", 4096)} {
-		write(t, file, damaged)
+		fixture.Write(t, file, damaged)
 		if _, err := program.ReadStatus(file); err == nil {
 			t.Errorf("%d damaged bytes are no error", len(damaged))
 		}
@@ -212,7 +209,7 @@ func put(t *testing.T, s *program.Store, key cache.Key, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "file"), text)
+	fixture.Write(t, filepath.Join(dir, "file"), text)
 	final, err := s.Commit(key, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +232,7 @@ func TestStore(t *testing.T) {
 	if got, ok := s.Find(key); !ok || got != dir {
 		t.Errorf("found %q, %v", got, ok)
 	}
-	write(t, filepath.Join(dir, "file"), "cut")
+	fixture.Write(t, filepath.Join(dir, "file"), "cut")
 	if _, ok := s.Find(key); ok {
 		t.Error("a damaged program is found")
 	}
@@ -262,7 +259,7 @@ func TestStore(t *testing.T) {
 	if err := os.Chtimes(killed, old, old); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(base, "programs", "notes"), "foreign")
+	fixture.Write(t, filepath.Join(base, "programs", "notes"), "foreign")
 	if err := s.Trim(); err != nil {
 		t.Fatal(err)
 	}

@@ -98,8 +98,8 @@ func roleOfReport(r *devicereport.Report, path []resolve.Method, by resolve.Resi
 	return o.role()
 }
 
-// idle returns for how long its thread waited for work, by the time that stack samples stand for, and sets what for
-// at last.
+// idle returns for how long its thread waited for work, by the time that stack samples stand for or by the calls of
+// methods that only wait, and sets what for at last.
 func (s *Stall) idle() time.Duration {
 	e := grounds{Stall: s.running()}
 	for i := range e.Samples {
@@ -114,14 +114,24 @@ func (s *Stall) idle() time.Duration {
 			s.Awaited = work
 		}
 	}
-	return idle
+	seen := time.Duration(0)
+	for i := range s.MostSelf {
+		if work := foreign.IdleCall(s.MostSelf[i].Method.Identity()); work != "" {
+			seen += time.Duration(s.MostSelf[i].Self)
+			s.Awaited = cmp.Or(s.Awaited, work)
+		}
+	}
+	return max(idle, seen)
 }
 
 // startedThread reports whether its thread was started to call this method: the frames of its stack outside of the
 // method only begin a thread, or are a lambda or a method run of the same class, which is too short to be traced.
-// Without a stack, it is one whose thread begins with a call of run.
+// Without a stack, it is one whose thread begins with a call of run. The loop of a pool's worker always is.
 func (o *occasion) startedThread() bool {
 	m := o.Method
+	if foreign.IsWorkerLoop(m.Identity()) {
+		return true
+	}
 	outer := outerClass(m.Class)
 	for _, frames := range o.Stacks {
 		for k := len(frames) - 1; k >= 0; k-- {

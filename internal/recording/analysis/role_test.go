@@ -78,6 +78,46 @@ func (n names) Name(m trace.Method) (trace.Name, bool) {
 	return name, ok
 }
 
+// TestWorkersWithoutStacks has a worker of a pool whose own methods are traced, on a machine that is too busy for
+// stacks. Its calls alone say that it waited for work. With ktor, 29 such workers were stalls of 3 s.
+func TestWorkersWithoutStacks(t *testing.T) {
+	const worker = "kotlinx.coroutines.scheduling.CoroutineScheduler$Worker"
+	for _, c := range []struct {
+		name    string
+		parked  int // milliseconds of 2,000
+		class   string
+		want    Role
+		awaited string
+	}{
+		{"idle", 1900, worker, RoleIdle, "the next task of its pool"},
+		{"busy", 100, worker, RoleRun, "the next task of its pool"},
+		{"a class that is no worker", 1900, "a.B", RoleStall, ""},
+	} {
+		text := fmt.Sprintf(`meta slowMillis=700 records=all
+clock now=0
+thread index=0 name=main main=1
+thread index=1 name=worker
+records thread=0 first=0 list="+20@0 -20@10000"
+records thread=1 first=0 list="+17@1000 +18@1050 -18@%d -17@3000"
+end`, 1050+c.parked)
+		var found *Stall
+		of := names{17: {Class: c.class, Method: "runWorker"}, 18: {Class: c.class, Method: "park"},
+			20: {Class: "a.B", Method: "x"}}
+		err := analyze(t, "a", text, Options{Names: of, Stall: func(s *Stall) error {
+			if s.Thread.Index == 1 {
+				found = s
+			}
+			return nil
+		}})
+		if err != nil || found == nil {
+			t.Fatalf("%s: %v, stall %v", c.name, err, found)
+		}
+		if found.Role != c.want || found.Awaited != c.awaited {
+			t.Errorf("%s: %s for %q, want %s for %q", c.name, found.Role, found.Awaited, c.want, c.awaited)
+		}
+	}
+}
+
 // stallWith returns the stall that a call of a method of a.B is in a longer recording, for a second while it has one
 // stack, and for another one while it has the next.
 func stallWith(t *testing.T, method, meta string, stacks ...string) *Stall {

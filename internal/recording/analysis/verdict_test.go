@@ -2,12 +2,12 @@ package analysis
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -238,20 +238,6 @@ func TestVerdictOnUnresolvedMethod(t *testing.T) {
 	}
 }
 
-// TestIdle: the time in which a thread had nothing to do is that of its samples that show it.
-func TestIdle(t *testing.T) {
-	taking := []string{"jdk.internal.misc.Unsafe.park(Native Method)",
-		"java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)"}
-	s := slowIn(1000*ms, 10*ms, 0, sample(100*ms, -1, "WAITING", taking...), sample(500*ms, -1, "WAITING", taking...),
-		sample(900*ms, -1, "RUNNABLE", "a.B.m(B.java:1)"))
-	if idle, what := s.Idle(); idle != 700*ms || what != "the next task of its pool" {
-		t.Errorf("idle for %v, waiting for %q; want 700 ms", idle, what)
-	}
-	if idle, what := slowIn(1000*ms, 10*ms, 0).Idle(); idle != 0 || what != "" {
-		t.Errorf("without samples idle for %v, waiting for %q", idle, what)
-	}
-}
-
 func TestActivityOf(t *testing.T) {
 	for _, c := range []struct {
 		state, frames string
@@ -287,10 +273,7 @@ func TestActivityOf(t *testing.T) {
 
 // TestVerdictsAreInTheSchema: the schema has the kinds of the table of verdicts, and no other.
 func TestVerdictsAreInTheSchema(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/analyze.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Read(t, "../../../docs/analyze.schema.json")
 	var schema struct {
 		Defs struct {
 			Verdict struct {

@@ -104,27 +104,6 @@ func (e *grounds) cut() {
 	}
 }
 
-// Idle returns how much of the stall its thread had nothing to do, as far as its samples show that, and what it waited
-// for in most of that time: a server for a connection, a worker of a pool for a task, see [foreign.Idle]. It is 0 if no
-// sample was taken.
-func (s *Stall) Idle() (idle time.Duration, what string) {
-	e := &grounds{Stall: s.running()}
-	for i := range e.Samples {
-		e.weighed = append(e.weighed, weighed{StackSample: &e.Samples[i]})
-	}
-	e.cut()
-	took := map[string]time.Duration{}
-	for _, w := range e.weighed {
-		if f := foreign.Idle(w.Frames, false); f != "" {
-			idle += w.took
-			if took[f] += w.took; what == "" || took[f] > took[what] {
-				what = f
-			}
-		}
-	}
-	return idle, what
-}
-
 // spend distributes the time that the thread spent off the processor among the samples.
 func (e *grounds) spend() {
 	var waited, ready time.Duration

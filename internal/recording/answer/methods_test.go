@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/sums"
@@ -34,9 +34,7 @@ func build(t *testing.T, dir string, order mapping.Order, methods ...string) *ma
 	if _, err := m.WriteTo(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, m.Digest()+".txt"), text.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, m.Digest()+".txt"), text.Bytes())
 	return m
 }
 

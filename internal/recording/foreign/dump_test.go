@@ -3,13 +3,14 @@ package foreign
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // art is a part of what ART writes in an ANR, with two processes, of which the second is cut off.
@@ -250,10 +251,7 @@ func FuzzParseDump(f *testing.F) {
 		f.Fatal(texts, err)
 	}
 	for _, file := range texts {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fixture.Read(f, file)
 		f.Add(string(data))
 	}
 	f.Add("\"a\" tid=1\n- waiting to lock <1> held by thread 2\n\n\"b\" tid=2\n- waiting to lock <2> held by tid=1")

@@ -81,6 +81,7 @@ var waits = []wait{
 	{"scala.concurrent.forkjoin.ForkJoinPool.awaitWork", ActivityWait, "the next task of its pool", idle},
 	{"kotlinx.coroutines.scheduling.CoroutineScheduler$Worker.park", ActivityWait, "the next task of its pool", idle},
 	{"kotlinx.coroutines.scheduling.CoroutineScheduler$Worker.tryPark", ActivityWait, "the next task of its pool", idle},
+	{"kotlinx.coroutines.scheduling.CoroutineScheduler$Worker.run", ActivityWait, "the next task of its pool", loop},
 	{"kotlinx.coroutines.DefaultExecutor.run", ActivityWait, "the next timer of coroutines", loop},
 	{"java.awt.EventQueue.getNextEvent", ActivityWait, "the next event of the window system", idle},
 	{"sun.awt.X11.XToolkit.waitForEvents", ActivityWait, "the next event of the window system", idle},
@@ -216,6 +217,22 @@ func Idle(frames []string, forever bool) string {
 		}
 	}
 	return ""
+}
+
+// IdleCall returns what a call of a method waits for that does nothing else, empty for other methods. Such a call shows
+// that its thread was idle where no stack was taken.
+func IdleCall(method string) string {
+	if row := waitOf(method); row != nil && row.idle == idle {
+		return row.why
+	}
+	return ""
+}
+
+// IsWorkerLoop reports whether a method is what a thread of a pool was started for: it waits for work and does it,
+// until the thread ends.
+func IsWorkerLoop(method string) bool {
+	row := waitOf(method)
+	return row != nil && row.idle == loop
 }
 
 // waiting reports whether frames, which are the platform's, show that their thread waits.

@@ -174,6 +174,18 @@ func (m *Mappings) load(digest string) (*Build, error) {
 	return nil, nil
 }
 
+// Digests returns the digests of what a file or directory has.
+func (m *Mappings) Digests() map[string]bool {
+	digests := map[string]bool{}
+	if m.single != nil {
+		digests[m.single.Mapping.Digest()] = true
+	}
+	for digest := range m.files {
+		digests[digest] = true
+	}
+	return digests
+}
+
 func (m *Mappings) names(key string, of *Build) *Names {
 	if m.loaded[key] == nil {
 		lines := of.Lines

@@ -2,11 +2,11 @@ package resolve
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -24,19 +24,12 @@ func TestMappings(t *testing.T) {
 	if _, err := m.WriteTo(&written); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "mapping.txt"), written.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, "mapping.txt"), written.Bytes())
 	const broken = "# tracegen-mapping 1\n# digest 00112233445566aa\nthis is no line of a mapping\n"
 	for name, text := range map[string]string{"broken.txt": broken, "notes.txt": "# digest " + m.Digest() + "\n",
 		"sub/x": broken} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, text)
 	}
 	mappings, err := OpenMappings(dir, nil)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
@@ -120,10 +120,7 @@ func TestReports(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := fixture.Read(t, file)
 			got := transcriptOf(t, bytes.NewReader(data))
 			golden.Compare(t, strings.TrimSuffix(file, ".txt")+".golden", got)
 			var packed bytes.Buffer
@@ -151,9 +148,7 @@ func TestNoSource(t *testing.T) {
 		"bad gz":        "\x1f\x8bxxxxxxxxxxxxxxxx",
 	} {
 		path := filepath.Join(t.TempDir(), "input")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, path, text)
 		_, err := Open(path)
 		if !errors.Is(err, trace.ErrFormat) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
@@ -202,10 +197,7 @@ func TestSourceOfRecordings(t *testing.T) {
 func FuzzReports(f *testing.F) {
 	files, _ := filepath.Glob("testdata/reports/*.txt")
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := fixture.Read(f, file)
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {

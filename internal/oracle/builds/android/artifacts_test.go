@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -26,27 +27,20 @@ const startProfile = "HSPLdev/tracegen/example/base/**;->**(**)**\nLdev/tracegen
 // without tracegen. What is counted must be what unzip and dexdump show. A profile that lost its rules is found, and so
 // is a growth of base or feature over the limit, which no single run of tracegen sees.
 func TestArtifacts(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	if os.Getenv("TRACEGEN_AGP") == "" {
 		t.Setenv("TRACEGEN_AGP", "8.13.2") // older plugins write no shares
 	}
 	setup := setupAll(t)[0]
 	setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 	dir := filepath.Join(t.TempDir(), "app")
-	if err := setup.Copy(sample("android-feature"), dir); err != nil {
-		t.Fatal(err)
-	}
+	setup.Copy(t, sample("android-feature"), dir)
 	edit := func(file, from, to string) {
 		t.Helper()
-		err := android.Edit(filepath.Join(dir, file), func(text string) string { return strings.Replace(text, from, to, 1) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		android.Edit(t, filepath.Join(dir, file), from, to)
 	}
 	profile := filepath.Join("app", "src", "main", "baseline-prof.txt")
-	if err := os.WriteFile(filepath.Join(dir, profile), []byte(startProfile), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, profile), startProfile)
 	g := builds.NewGradle(t, setup.Plugin.Gradle, "android")
 	bundle := func() *artifact.Artifact {
 		t.Helper()

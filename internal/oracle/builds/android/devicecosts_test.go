@@ -1,7 +1,6 @@
 package android_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/art"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -43,22 +43,18 @@ var costLine = regexp.MustCompile(`^([a-z]+ [a-z]+) batches=\d+ work=-?[\d.]+ ri
 // TestDeviceCheckCosts runs what the kit measures with on ART, in each mode of a phone: it must print all lines that
 // the script reads. How long the calls take depends on this machine, and is only printed.
 func TestDeviceCheckCosts(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	bench := art.NeedAhead(t)
 	dir := t.TempDir()
 	apps := filepath.Join(sample("device-check"), "app")
 	main := filepath.Join(dir, "CostMain.java")
-	if err := os.WriteFile(main, []byte(costMain), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, main, costMain)
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
 	tracegen := oracle.BuildTool(t)
 	run := func(program string, args ...string) {
 		t.Helper()
-		if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%s %q: %v\n%s", program, args, err, out)
-		}
+		fixture.Run(t, exec.CommandContext(t.Context(), program, args...))
 	}
 	run(tracegen, "runtime", "-o", dir)
 	core := filepath.Join(dir, "tracegen-runtime-core.jar")

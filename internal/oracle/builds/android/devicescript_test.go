@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // deviceCheck is a copy of the script of examples/device-check, with empty apps, and an adb that answers with the
@@ -33,11 +34,11 @@ func newDeviceCheck(t *testing.T, tracegen string) deviceCheck {
 		t.Fatal(err)
 	}
 	outputs := "app/build/outputs/"
-	d.write("device-check", string(readFile(t, filepath.Join(sample("device-check"), "device-check"))))
+	d.write("device-check", string(fixture.Read(t, filepath.Join(sample("device-check"), "device-check"))))
 	d.write("bin/sleep", "#!/bin/sh\n")
 	d.write("state/log", "")
 	d.write(outputs+"tracegen/tracedRelease/methodMapping.txt",
-		string(readFile(t, filepath.Join(data, "methodMapping.txt"))))
+		string(fixture.Read(t, filepath.Join(data, "methodMapping.txt"))))
 	for _, kind := range []string{"plain", "traced", "interpreted"} {
 		d.write(outputs+"apk/"+kind+"/release/app-"+kind+"-release.apk", "")
 	}
@@ -69,7 +70,7 @@ func (d deviceCheck) run(env []string, args ...string) (said string, exit int) {
 
 func (d deviceCheck) read(name string) string {
 	d.t.Helper()
-	return string(readFile(d.t, filepath.Join(d.dir, filepath.FromSlash(name))))
+	return string(fixture.Read(d.t, filepath.Join(d.dir, filepath.FromSlash(name))))
 }
 
 // A measurement is a row of the JSON that the script writes.

@@ -1,22 +1,21 @@
 package android
 
 import (
-	"archive/zip"
 	"bufio"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // Dex is what dexdump found in the dex files of an APK or an app bundle.
@@ -39,55 +38,39 @@ const matrixTwin = " com.tencent.matrix.trace.core.AppMethodBeat."
 
 var hexDigest = regexp.MustCompile(`const-string v\d+, "([0-9a-f]{16})"`)
 
-// ReadDex returns the calls in the dex files of an archive. The runtime's class must have its name. The error wraps
-// [oracle.ErrMissing] if there is no dexdump.
-func ReadDex(ctx context.Context, archive string) (Dex, error) {
-	var d Dex
+// ReadDex returns the calls in the dex files of an archive. The runtime's class must have its name. The test cannot go
+// on without dexdump.
+func ReadDex(t testing.TB, archive string) Dex {
+	t.Helper()
 	dexdump, err := exec.LookPath("dexdump")
 	if err != nil {
-		return d, fmt.Errorf("no dexdump on PATH: %w", oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("no dexdump on PATH: %w", oracle.ErrMissing))
 	}
-	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return d, err
-	}
-	defer z.Close()
-	tmp, err := os.MkdirTemp("", "dex-")
-	if err != nil {
-		return d, err
-	}
-	defer os.RemoveAll(tmp)
-	d.ByFile = map[string]int{}
+	d := Dex{ByFile: map[string]int{}}
 	sum := sha256.New()
-	files := slices.SortedFunc(slices.Values(z.File), func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
-	for _, f := range files {
-		if path.Ext(f.Name) != ".dex" {
+	entries := fixture.Unpack(t, fixture.Read(t, archive))
+	slices.SortFunc(entries, func(a, b fixture.Entry) int { return strings.Compare(a.Name, b.Name) })
+	for _, e := range entries {
+		if path.Ext(e.Name) != ".dex" {
 			continue
 		}
-		file := filepath.Join(tmp, fmt.Sprintf("%d.dex", len(d.ByFile)))
-		if err := extract(f, sum, file); err != nil {
-			return d, err
-		}
+		sum.Write([]byte(e.Data))
 		before := d.Entries
-		cmd := exec.CommandContext(ctx, dexdump, "-d", file)
+		cmd := exec.CommandContext(t.Context(), dexdump, "-d", fixture.Write(t, filepath.Join(t.TempDir(), "a.dex"), e.Data))
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return d, err
-		}
-		if err := cmd.Start(); err != nil {
-			return d, err
-		}
+		oracle.Require(t, err)
+		oracle.Require(t, cmd.Start())
 		d.read(out)
 		if err := cmd.Wait(); err != nil {
-			return d, fmt.Errorf("dexdump of %s: %w", f.Name, err)
+			t.Fatalf("dexdump of %s: %v", e.Name, err)
 		}
-		d.ByFile[f.Name] = d.Entries - before
+		d.ByFile[e.Name] = d.Entries - before
 	}
 	if len(d.ByFile) == 0 {
-		return d, fmt.Errorf("%s has no dex file", archive)
+		t.Fatalf("%s has no dex file", archive)
 	}
 	d.Hash = hex.EncodeToString(sum.Sum(nil))
-	return d, nil
+	return d
 }
 
 func (d *Dex) read(from io.Reader) {
@@ -114,22 +97,4 @@ func (d *Dex) read(from io.Reader) {
 			}
 		}
 	}
-}
-
-// extract writes an entry to the file to, and its content to also.
-func extract(f *zip.File, also io.Writer, to string) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if _, err := io.Copy(io.MultiWriter(out, also), in); err != nil {
-		return err
-	}
-	return out.Close()
 }

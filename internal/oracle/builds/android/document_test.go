@@ -2,10 +2,11 @@ package android_test
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // The pages for those who write Android apps, and for those who build them.
@@ -22,7 +23,7 @@ func blocks(t *testing.T, page string) []string {
 	t.Helper()
 	var all []string
 	var b strings.Builder
-	for line := range strings.Lines(string(readFile(t, root(page))) + "\nend\n") {
+	for line := range strings.Lines(string(fixture.Read(t, root(page))) + "\nend\n") {
 		code, indented := strings.CutPrefix(line, "    ")
 		switch {
 		case indented:
@@ -76,7 +77,7 @@ next:
 // TestAppPage looks for each line of code of the page in the samples, and for each property in the runtime.
 func TestAppPage(t *testing.T) {
 	code := strings.Join(sampleFiles(t), "\n")
-	config := string(readFile(t,
+	config := string(fixture.Read(t,
 		root("runtime-java/core/src/main/java/dev/tracegen/runtime/RecorderOptions.java")))
 	lines := 0
 	for _, b := range blocks(t, appPage) {
@@ -108,7 +109,7 @@ func sampleFiles(t *testing.T) (files []string) {
 	for _, name := range []string{"android-app", "android-flavors"} {
 		err := filepath.WalkDir(sample(name), func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
-				files = append(files, string(readFile(t, path)))
+				files = append(files, string(fixture.Read(t, path)))
 			}
 			return err
 		})
@@ -117,13 +118,4 @@ func sampleFiles(t *testing.T) (files []string) {
 		}
 	}
 	return files
-}
-
-func readFile(t *testing.T, file string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -16,14 +16,12 @@ import (
 // TestFeatures builds an app with a dynamic feature as an app bundle. The methods of both must be in one mapping, and
 // the dex files of both must have calls.
 func TestFeatures(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
-			if err := setup.Copy(sample("android-feature"), dir); err != nil {
-				t.Fatal(err)
-			}
+			setup.Copy(t, sample("android-feature"), dir)
 			g := builds.NewGradle(t, setup.Plugin.Gradle, "android")
 			gradle(t, g, dir, ":app:bundleRelease")
 			loaded, err := mapping.Load(filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
@@ -31,7 +29,7 @@ func TestFeatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
+			text := string(fixture.Read(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
 				"methodMapping.txt")))
 			for _, method := range []string{"dev.tracegen.example.base.MainActivity greeting",
 				"dev.tracegen.example.stars.StarsActivity stars", "com.google.gson.Gson toJson"} {
@@ -39,9 +37,8 @@ func TestFeatures(t *testing.T) {
 					t.Errorf("the mapping lacks %s", method)
 				}
 			}
-			dex, err := android.ReadDex(t.Context(), filepath.Join(dir, "app", "build", "outputs", "bundle", "release",
+			dex := android.ReadDex(t, filepath.Join(dir, "app", "build", "outputs", "bundle", "release",
 				"app-release.aab"))
-			oracle.Require(t, err)
 			if dex.ByFile["base/dex/classes.dex"] == 0 || dex.ByFile["stars/dex/classes.dex"] == 0 {
 				t.Errorf("entry calls by dex file: %v", dex.ByFile)
 			}

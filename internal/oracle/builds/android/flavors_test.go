@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -25,15 +25,13 @@ type flavors struct {
 // TestFlavors builds an app with flavours, four build types, a dynamic feature that depends on three projects, and
 // Dagger. What is not instrumented must build too: debuggable variants, and those that the base module switches off.
 func TestFlavors(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			newProject := func() flavors {
 				f := flavors{t, builds.NewGradle(t, setup.Plugin.Gradle, "android"), filepath.Join(t.TempDir(), "app")}
-				if err := setup.Copy(sample("android-flavors"), f.dir); err != nil {
-					t.Fatal(err)
-				}
+				setup.Copy(t, sample("android-flavors"), f.dir)
 				return f
 			}
 			f := newProject()
@@ -51,10 +49,7 @@ func (f flavors) path(name string) string { return filepath.Join(f.dir, filepath
 
 func (f flavors) edit(file, from, to string) {
 	f.t.Helper()
-	err := android.Edit(f.path(file), func(text string) string { return strings.Replace(text, from, to, 1) })
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	android.Edit(f.t, f.path(file), from, to)
 }
 
 // release builds a bundle, and puts its mappings into an archive.
@@ -178,7 +173,7 @@ func (f flavors) failures() {
 		{app, "tracegen {\n", "tracegen {\n    publishMapping = true\n", "help",
 			[]string{"publishMapping has no effect", "uploadTracegen...Mapping"}},
 	} {
-		original := readFile(f.t, f.path(c.file))
+		original := fixture.Read(f.t, f.path(c.file))
 		f.edit(c.file, c.from, c.to)
 		r := f.gradle.Run(f.t, f.dir, c.task)
 		for _, text := range c.texts {
@@ -194,14 +189,13 @@ func (f flavors) failures() {
 
 func (f flavors) calls(bundle string) map[string]int {
 	f.t.Helper()
-	dex, err := android.ReadDex(f.t.Context(), f.path("app/build/outputs/bundle/"+bundle))
-	oracle.Require(f.t, err)
+	dex := android.ReadDex(f.t, f.path("app/build/outputs/bundle/"+bundle))
 	return dex.ByFile
 }
 
 func (f flavors) wantMethods(variant string, methods ...string) {
 	f.t.Helper()
-	text := string(readFile(f.t, f.path("app/build/outputs/tracegen/"+variant+"/methodMapping.txt")))
+	text := string(fixture.Read(f.t, f.path("app/build/outputs/tracegen/"+variant+"/methodMapping.txt")))
 	for _, method := range methods {
 		if !strings.Contains(text, method) {
 			f.t.Errorf("the mapping of %s lacks %s", variant, method)

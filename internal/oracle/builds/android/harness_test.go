@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
 )
@@ -19,8 +18,7 @@ func sample(name string) string { return filepath.Join("..", "..", "..", "..", "
 // set, that is the version which builds fastest, and all of them in `make builds`.
 func setupAll(t *testing.T) []android.Setup {
 	t.Helper()
-	sdk, err := android.StandIn(t.Context())
-	oracle.Require(t, err)
+	sdk := android.StandIn(t)
 	repository := builds.Repository(t.Context(), t)
 	names := os.Getenv("TRACEGEN_AGP")
 	if names == "" && !builds.Full() {

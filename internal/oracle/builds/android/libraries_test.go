@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -91,7 +91,7 @@ func (v versions) changes() []change {
 
 // TestLibraries builds an app with libraries that make classes themselves.
 func TestLibraries(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			versions, known := librariesOf[setup.Plugin.Version]
@@ -100,15 +100,9 @@ func TestLibraries(t *testing.T) {
 			}
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
-			if err := setup.Copy(sample("android-app"), dir); err != nil {
-				t.Fatal(err)
-			}
+			setup.Copy(t, sample("android-app"), dir)
 			for _, c := range versions.changes() {
-				err := android.Edit(filepath.Join(dir, filepath.FromSlash(c.file)),
-					func(text string) string { return strings.Replace(text, c.from, c.to, 1) })
-				if err != nil {
-					t.Fatal(err)
-				}
+				android.Edit(t, filepath.Join(dir, filepath.FromSlash(c.file)), c.from, c.to)
 			}
 			methods := []string{"dev.tracegen.example.Clock day", "dev.tracegen.example.ScreenKt Screen",
 				"dev.tracegen.example.Hilt_ScreenActivity componentManager", "dagger.hilt.android.internal.",
@@ -129,7 +123,7 @@ func TestLibraries(t *testing.T) {
 				t.Errorf("the release build has warnings:\n%s", r.Output)
 			}
 			file := filepath.Join(dir, "app", "build", "outputs", "tracegen", "release", "methodMapping.txt")
-			text := string(readFile(t, file))
+			text := string(fixture.Read(t, file))
 			for _, method := range methods {
 				if !strings.Contains(text, method) {
 					t.Errorf("the mapping lacks %s", method)
@@ -139,9 +133,8 @@ func TestLibraries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dex, err := android.ReadDex(t.Context(), filepath.Join(dir, "app", "build", "outputs", "apk", "release",
+			dex := android.ReadDex(t, filepath.Join(dir, "app", "build", "outputs", "apk", "release",
 				"app-release-unsigned.apk"))
-			oracle.Require(t, err)
 			if dex.Entries < 100 || dex.Digest != loaded.Digest() && !slices.Contains(dex.Strings, loaded.Digest()) {
 				t.Errorf("%d entry calls in the dex files, digest %q of %q", dex.Entries, dex.Digest, dex.Strings)
 			}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -137,25 +137,16 @@ func (m *matrix) copySample(to string) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		m.t.Fatal(err)
 	}
-	if err := m.setup.Copy(sample("android-app"), to); err != nil {
-		m.t.Fatal(err)
-	}
+	m.setup.Copy(m.t, sample("android-app"), to)
 	if m.way == "parts" {
-		err := android.Edit(filepath.Join(to, "app", "build.gradle"),
-			func(text string) string { return text + "\n" + block(m.t, "incremental = true") })
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		file := filepath.Join(to, "app", "build.gradle")
+		fixture.Write(m.t, file, fixture.Text(m.t, file)+"\n"+block(m.t, "incremental = true"))
 	}
 }
 
 func (m *matrix) edit(file, from, to string) {
 	m.t.Helper()
-	err := android.Edit(filepath.Join(m.dir, filepath.FromSlash(file)),
-		func(text string) string { return strings.Replace(text, from, to, 1) })
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	android.Edit(m.t, filepath.Join(m.dir, filepath.FromSlash(file)), from, to)
 }
 
 // clean removes what the build has made, as the task clean does.
@@ -212,8 +203,7 @@ func (m *matrix) rowOf(name string, log builds.Result, took time.Duration) row {
 // readDex reads the calls in an APK or bundle.
 func (m *matrix) readDex(r *row, archive string) {
 	m.t.Helper()
-	dex, err := android.ReadDex(m.t.Context(), archive)
-	oracle.Require(m.t, err)
+	dex := android.ReadDex(m.t, archive)
 	r.entries, r.exits, r.dex = dex.Entries, dex.Exits, dex.Hash
 	if dex.Entries < 100 || dex.Exits < dex.Entries {
 		m.t.Errorf("%s: %d entry calls and %d exit calls in %s", r.name, dex.Entries, dex.Exits, filepath.Base(archive))
@@ -270,10 +260,7 @@ var mappingLine = regexp.MustCompile(`(?m)^(\d+),\d+,(.*)$`)
 // ids returns the methods of a mapping with their IDs.
 func ids(t *testing.T, file string) map[string]string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, file)
 	all := map[string]string{}
 	for _, match := range mappingLine.FindAllStringSubmatch(string(data), -1) {
 		all[match[2]] = match[1]
@@ -299,9 +286,8 @@ func (m *matrix) debug() {
 	if outcome(log, ":app:tracegenDebug") != "not run" {
 		m.t.Error("the debuggable variant was instrumented")
 	}
-	dex, err := android.ReadDex(m.t.Context(), filepath.Join(m.dir, "app", "build", "outputs", "apk", "debug",
+	dex := android.ReadDex(m.t, filepath.Join(m.dir, "app", "build", "outputs", "apk", "debug",
 		"app-debug.apk"))
-	oracle.Require(m.t, err)
 	if dex.Entries+dex.Exits != 0 {
 		m.t.Errorf("%d entry calls and %d exit calls in the debuggable APK", dex.Entries, dex.Exits)
 	}

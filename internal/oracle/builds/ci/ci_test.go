@@ -28,6 +28,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -70,10 +71,8 @@ func TestActionlint(t *testing.T) {
 		t.Errorf("actionlint: %v\n%s", err, out)
 	}
 	bad := filepath.Join(t.TempDir(), "bad.yml")
-	text := strings.Replace(readFile(t, root+"/examples/ci/github.yml"), "runs-on", "runs-onn", 1)
-	if err := os.WriteFile(bad, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	text := strings.Replace(fixture.Text(t, root+"/examples/ci/github.yml"), "runs-on", "runs-onn", 1)
+	fixture.Write(t, bad, text)
 	if out, err := lint(bad); err == nil {
 		t.Errorf("actionlint accepts a wrong key: %s", out)
 	}
@@ -102,24 +101,13 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%s: %v\n%s", c.file, err, out)
 		}
 		bad := filepath.Join(t.TempDir(), filepath.Base(c.file))
-		text := strings.Replace(readFile(t, filepath.Join(root, c.file)), "\n"+c.key, "\n"+strings.Replace(c.key, ":",
+		text := strings.Replace(fixture.Text(t, filepath.Join(root, c.file)), "\n"+c.key, "\n"+strings.Replace(c.key, ":",
 			"x:", 1), 1)
-		if err := os.WriteFile(bad, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Write(t, bad, text)
 		if out, err := check(bad, args...); err == nil {
 			t.Errorf("%s: the schema accepts a wrong key: %s", c.file, out)
 		}
 	}
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
 }
 
 // toolDirectory has the built tracegen.
@@ -174,7 +162,7 @@ func newPlace(t *testing.T) *place {
 	gradle := "#!/bin/sh\nset -e\nmkdir -p build/libs\ncp " + sample + " build/libs/app.jar\n"
 	p.write(t, filepath.Join(p.bin, "gradle"), gradle)
 	p.write(t, filepath.Join(p.dir, "gradlew"), gradle)
-	p.write(t, filepath.Join(p.dir, "app.jar"), readFile(t, sample))
+	p.write(t, filepath.Join(p.dir, "app.jar"), fixture.Text(t, sample))
 	p.env = append(os.Environ(), "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return p
 }
@@ -216,7 +204,7 @@ type action struct {
 
 func loadAction(t *testing.T) (a action) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(readFile(t, root+"/action.yml")), &a); err != nil {
+	if err := yaml.Unmarshal([]byte(fixture.Text(t, root+"/action.yml")), &a); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -307,10 +295,10 @@ func TestAction(t *testing.T) {
 			t.Errorf("output %s of the action is %q", name, w.action.Outputs[name].Value)
 		}
 		if strings.Contains(want, "/") {
-			readFile(t, filepath.Join(w.dir, want))
+			fixture.Text(t, filepath.Join(w.dir, want))
 		}
 	}
-	if text := readFile(t, w.summary); !strings.HasPrefix(text, "# another step\n") ||
+	if text := fixture.Text(t, w.summary); !strings.HasPrefix(text, "# another step\n") ||
 		!strings.Contains(text, "\n## tracegen: all guards passed\n") {
 		t.Errorf("summary: %s", text)
 	}
@@ -445,7 +433,7 @@ func zipped(t *testing.T, name, text string) string {
 
 // TestActionTakesWhatIsReleased checks that the names of files in the action are those of the release.
 func TestActionTakesWhatIsReleased(t *testing.T) {
-	release := readFile(t, root+"/.goreleaser.yaml")
+	release := fixture.Text(t, root+"/.goreleaser.yaml")
 	for _, want := range []string{`name_template: "tracegen-{{ .Version }}-{{ .Os }}-{{ .Arch }}"`,
 		"name_template: checksums.txt", "binary: tracegen\n", "formats:\n      - tar.gz\n",
 		"goos: windows\n        formats:\n          - zip\n"} {
@@ -473,16 +461,16 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 		if out, code := p.run(t.Context(), script, env...); code != 0 {
 			t.Fatalf("%s release: %d: %s", release, code, out)
 		}
-		mapping := readFile(t, filepath.Join(p.dir, "mappings", sampleDigest+".txt"))
+		mapping := fixture.Text(t, filepath.Join(p.dir, "mappings", sampleDigest+".txt"))
 		if !strings.Contains(mapping, "# digest "+sampleDigest) {
 			t.Errorf("%s release: %s", release, mapping)
 		}
-		if got := strings.Contains(readFile(t, filepath.Join(p.dir, "tracegen/summary.md")), "since base"); got !=
+		if got := strings.Contains(fixture.Text(t, filepath.Join(p.dir, "tracegen/summary.md")), "since base"); got !=
 			(release == "second") {
 			t.Errorf("%s release: with a base: %v", release, got)
 		}
 		for _, file := range []string{"tracegen/report.json", "build/instrumented/app.jar"} {
-			readFile(t, filepath.Join(p.dir, file))
+			fixture.Text(t, filepath.Join(p.dir, file))
 		}
 		if out, code := p.run(t.Context(), between); code != 0 {
 			t.Fatalf("%d: %s", code, out)
@@ -498,7 +486,7 @@ func TestGitLabRecipe(t *testing.T) {
 			Variables map[string]string
 		}
 	}
-	if err := yaml.Unmarshal([]byte(readFile(t, root+"/examples/ci/gitlab-ci.yml")), &recipe); err != nil {
+	if err := yaml.Unmarshal([]byte(fixture.Text(t, root+"/examples/ci/gitlab-ci.yml")), &recipe); err != nil {
 		t.Fatal(err)
 	}
 	p := newPlace(t)
@@ -509,7 +497,7 @@ func TestGitLabRecipe(t *testing.T) {
 
 func TestJenkinsRecipe(t *testing.T) {
 	nightly.Only(t, "tools")
-	text := readFile(t, root+"/examples/ci/Jenkinsfile")
+	text := fixture.Text(t, root+"/examples/ci/Jenkinsfile")
 	var script []string
 	for _, m := range regexp.MustCompile(`sh '''([^']*(?:'[^']+)*)'''|sh '([^'\n]+)'`).FindAllStringSubmatch(text, -1) {
 		// Each step is a shell of its own. In a string of Groovy, a backslash before another character is one before it.
@@ -531,7 +519,7 @@ func TestPageCommandsRun(t *testing.T) {
 	nightly.Only(t, "tools")
 	p := newPlace(t)
 	commands := 0
-	for line := range strings.Lines(readFile(t, root+"/docs/ci.md")) {
+	for line := range strings.Lines(fixture.Text(t, root+"/docs/ci.md")) {
 		command, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
 		if !ok || !strings.HasPrefix(command, "tracegen ") && !strings.HasPrefix(command, "cp ") {
 			continue
@@ -544,10 +532,10 @@ func TestPageCommandsRun(t *testing.T) {
 	if commands < 8 {
 		t.Errorf("the page shows %d commands", commands)
 	}
-	if digest := readFile(t, filepath.Join(p.dir, "out/digest.txt")); digest != sampleDigest+"\n" {
+	if digest := fixture.Text(t, filepath.Join(p.dir, "out/digest.txt")); digest != sampleDigest+"\n" {
 		t.Errorf("digest %q", digest)
 	}
-	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "reports/summary.md"))), []byte("## tracegen")) {
+	if !bytes.Contains([]byte(fixture.Text(t, filepath.Join(p.dir, "reports/summary.md"))), []byte("## tracegen")) {
 		t.Error("no summary")
 	}
 }

@@ -1,7 +1,6 @@
 package gradle_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"crypto/sha256"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -136,28 +136,12 @@ func contentHash(t *testing.T, path string) string {
 	t.Helper()
 	sum := sha256.New()
 	if !strings.HasSuffix(path, ".jar") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum.Write(data)
+		sum.Write(fixture.Read(t, path))
 		return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 	}
-	r, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for _, f := range r.File {
-		fmt.Fprintln(sum, f.Name, f.UncompressedSize64, f.Method)
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(sum, in); err != nil {
-			t.Fatal(err)
-		}
-		in.Close()
+	for _, e := range fixture.Unpack(t, fixture.Read(t, path)) {
+		fmt.Fprintln(sum, e.Name, len(e.Data), e.Stored)
+		io.WriteString(sum, e.Data)
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
@@ -165,11 +149,7 @@ func contentHash(t *testing.T, path string) string {
 // mapping returns the text of the mapping.
 func (p *project) mapping() string {
 	p.t.Helper()
-	data, err := os.ReadFile(p.path("app/build/tracegen/main/methodMapping.txt"))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return string(data)
+	return fixture.Text(p.t, p.path("app/build/tracegen/main/methodMapping.txt"))
 }
 
 // methods returns the IDs in the mapping by method.

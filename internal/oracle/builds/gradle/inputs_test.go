@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -67,10 +68,7 @@ func testBinary(t *testing.T, g builds.Gradle, repo string) {
 	want(t, p.build("instrumentedJar"), "EXECUTED", instrument)
 	sums := p.outputs()
 
-	data, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, found[0])
 	binary := filepath.Join(dir, "tracegen")
 	if err := os.WriteFile(binary, data, 0o755); err != nil {
 		t.Fatal(err)
@@ -153,9 +151,7 @@ func testKotlin(t *testing.T, g builds.Gradle, repo string) {
     id 'org.jetbrains.kotlin.jvm' version '1.9.24'
     id 'application'
 `)
-	if err := os.MkdirAll(p.path("app/src/main/kotlin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, p.path("app/src/main/kotlin"))
 	p.add("app/src/main/kotlin/Sums.kt", `package com.example.app
 object Sums { fun until(n: Int): Int = (0 until n).filter { it % 2 == 0 }.map { it * it }.sum() }
 `)

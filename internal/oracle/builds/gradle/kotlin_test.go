@@ -2,7 +2,6 @@ package gradle_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -62,9 +62,7 @@ func TestKotlinBlocks(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Blocks.kt")
-	if err := os.WriteFile(source, []byte(kotlinBlocks(t)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, source, kotlinBlocks(t))
 	arguments = append(arguments, "-d", filepath.Join(dir, "out"), filepath.Join("testdata", "Prelude.kt"), source)
 	if out, err := exec.CommandContext(t.Context(), j.Tool("java"), arguments...).CombinedOutput(); err != nil {
 		t.Errorf("kotlin: %v\n%s", err, out)
@@ -79,10 +77,7 @@ func kotlinBlocks(t *testing.T) string {
 	var b strings.Builder
 	found := 0
 	for _, page := range []string{"android.md", "gradle.md"} {
-		data, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, filepath.Join("..", "..", "..", "..", "docs", page))
 		for _, block := range strings.Split(string(data), "\n\n") {
 			code := strings.TrimLeft(block, "\n")
 			if strings.HasPrefix(code, "    tracegen {") || strings.HasPrefix(code, "    tasks.") ||

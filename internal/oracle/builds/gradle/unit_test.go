@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -36,9 +37,7 @@ func TestUnits(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), mvn, "-B", "-q", "-ntp", "test")
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("mvn test: %v\n%s", err, out)
-	}
+	fixture.Run(t, cmd)
 }
 
 func copyFile(from, to string) error {

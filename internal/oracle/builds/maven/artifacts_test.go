@@ -1,15 +1,14 @@
 package maven
 
 import (
-	"archive/zip"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -58,7 +57,7 @@ func resolveByMaven(t *testing.T, repo, version string) {
 				classifier)
 		}
 	}
-	write(t, filepath.Join(dir, "pom.xml"), `<project xmlns="http://maven.apache.org/POM/4.0.0">
+	fixture.Write(t, filepath.Join(dir, "pom.xml"), `<project xmlns="http://maven.apache.org/POM/4.0.0">
 <modelVersion>4.0.0</modelVersion><groupId>consumer</groupId><artifactId>consumer</artifactId><version>1</version>
 <properties><maven.compiler.release>8</maven.compiler.release></properties>
 <repositories><repository><id>tracegen</id><url>file://`+repo+`</url></repository></repositories>
@@ -70,7 +69,7 @@ func resolveByMaven(t *testing.T, repo, version string) {
 <version>3.8.1</version><configuration><outputDirectory>resolved</outputDirectory><artifactItems>
 `+items.String()+`</artifactItems></configuration></plugin></plugins></build></project>
 `)
-	write(t, filepath.Join(dir, "src/main/java/consumer/Consumer.java"), consumer)
+	fixture.Write(t, filepath.Join(dir, "src/main/java/consumer/Consumer.java"), consumer)
 	run(t, dir, nil, "mvn", "-B", "-ntp", "-q", "-Dmaven.repo.local="+localRepository(t), "compile",
 		"org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy")
 	checkResolved(t, filepath.Join(dir, "resolved"), version)
@@ -86,8 +85,8 @@ func resolveByGradle(t *testing.T, repo, version string) {
 			fmt.Fprintf(&all, "    everything 'dev.tracegen:%s:%s:%s'\n", a.name, version, classifier)
 		}
 	}
-	write(t, filepath.Join(dir, "settings.gradle"), "rootProject.name = 'consumer'\n")
-	write(t, filepath.Join(dir, "build.gradle"), `plugins { id 'java' }
+	fixture.Write(t, filepath.Join(dir, "settings.gradle"), "rootProject.name = 'consumer'\n")
+	fixture.Write(t, filepath.Join(dir, "build.gradle"), `plugins { id 'java' }
 repositories { maven { url = uri('`+repo+`') } }
 configurations { everything { transitive = false } }
 dependencies {
@@ -98,7 +97,7 @@ tasks.register('resolve', Copy) {
     into 'resolved'
 }
 `)
-	write(t, filepath.Join(dir, "src/main/java/consumer/Consumer.java"), consumer)
+	fixture.Write(t, filepath.Join(dir, "src/main/java/consumer/Consumer.java"), consumer)
 	g.Build(t, dir, "classes", "resolve")
 	checkResolved(t, filepath.Join(dir, "resolved"), version)
 }
@@ -113,25 +112,10 @@ func checkResolved(t *testing.T, dir, version string) {
 				want = "proguard.txt"
 			}
 			file := filepath.Join(dir, a.name+"-"+version+suffix)
-			z, err := zip.OpenReader(file)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			defer z.Close()
-			if !slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasSuffix(f.Name, want) }) {
+			has := func(e fixture.Entry) bool { return strings.HasSuffix(e.Name, want) }
+			if !slices.ContainsFunc(fixture.Unpack(t, fixture.Read(t, file)), has) {
 				t.Errorf("%s has no %s", filepath.Base(file), want)
 			}
 		}
-	}
-}
-
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

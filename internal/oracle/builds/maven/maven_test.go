@@ -23,6 +23,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -154,10 +155,7 @@ func TestInvoker(t *testing.T) {
 // indented returns the indented blocks of a document, without their indentation.
 func indented(t *testing.T, doc string) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, filepath.Join(root, doc))
 	var blocks []string
 	inside := false
 	for line := range strings.Lines(string(data)) {
@@ -189,10 +187,7 @@ func TestDocumentIsTheExample(t *testing.T) {
 	copySources(t, "examples/maven-app", app)
 	var files []string
 	for _, name := range []string{"pom.xml", "classes-pom.xml", "tracegen.yml"} {
-		data, err := os.ReadFile(filepath.Join(app, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Read(t, filepath.Join(app, name))
 		files = append(files, blanks.ReplaceAllString(string(data), " "))
 	}
 	mvn := mavenInDirectory(t, dir)
@@ -240,20 +235,13 @@ func mavenInDirectory(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := os.ReadFile(filepath.Join(root, "maven/src/it/settings.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := fixture.Read(t, filepath.Join(root, "maven/src/it/settings.xml"))
 	settings = bytes.ReplaceAll(settings, []byte("@tracegen.repository@"), []byte(repository(t)))
 	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Directory(t, bin)
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' -B -ntp -s '%s/settings.xml' '-Dmaven.repo.local=%s' \"$@\"\n", mvn, dir,
 		localRepository(t))
-	if err := os.WriteFile(filepath.Join(dir, "settings.xml"), settings, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Write(t, filepath.Join(dir, "settings.xml"), settings)
 	if err := os.WriteFile(filepath.Join(bin, "mvn"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -346,10 +334,7 @@ func TestRepository(t *testing.T) {
 
 func releaseOf(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "internal/cli/version.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := fixture.Read(t, filepath.Join(root, "internal/cli/version.go"))
 	m := regexp.MustCompile(`(?m)^const Release = "(.*)"$`).FindSubmatch(source)
 	if m == nil {
 		t.Fatal("internal/cli/version.go has no release")
@@ -387,10 +372,7 @@ func pomFaults(t *testing.T, path string) []string {
 			Text    string `xml:",innerxml"`
 		} `xml:",any"`
 	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Read(t, path)
 	if err := xml.Unmarshal(data, &pom); err != nil {
 		return []string{err.Error()}
 	}

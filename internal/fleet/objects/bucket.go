@@ -1,4 +1,4 @@
-package mappingstore
+package objects
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -32,11 +33,6 @@ const (
 	responseTimeout = time.Minute // until an answer begins
 	attempts        = 3           // of each request
 )
-
-const schemeS3 = "s3://"
-
-// IsRemote reports whether a location is in a bucket, so that using it needs the network.
-func IsRemote(location string) bool { return strings.HasPrefix(location, schemeS3) }
 
 // openBucket opens the bucket of s3://BUCKET[/PREFIX]. The endpoint is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL,
 // else Amazon's; the region that of AWS_REGION or AWS_DEFAULT_REGION. Without one, Amazon's servers are asked for the
@@ -100,59 +96,95 @@ func (b *bucket) signed() error {
 	return err
 }
 
-// list sends one request for each 1,000 names.
-func (b *bucket) list(ctx context.Context, prefix string) ([]string, error) {
-	if err := b.signed(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the goroutine of the library
-	var names []string
-	below := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
-	for o := range b.client.ListObjects(ctx, b.name, below) {
-		if o.Err != nil {
-			return nil, explained(o.Err)
+// List sends one request for each 1,000 names.
+func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		if err := b.signed(); err != nil {
+			yield(Object{}, err)
+			return
 		}
-		if name, ok := strings.CutPrefix(o.Key, b.prefix); ok {
-			names = append(names, name)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // ends the goroutine of the library
+		below := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
+		for o := range b.client.ListObjects(ctx, b.name, below) {
+			if o.Err != nil {
+				yield(Object{}, explained(o.Err))
+				return
+			}
+			name, ok := strings.CutPrefix(o.Key, b.prefix)
+			if ok && !yield(Object{name, o.Size, o.LastModified}, nil) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			yield(Object{}, explained(ctx.Err()))
 		}
 	}
-	return names, explained(ctx.Err())
 }
 
-func (b *bucket) get(ctx context.Context, name string) ([]byte, error) {
+// body is the content of an object that arrives.
+type body struct{ io.ReadCloser }
+
+// Read explains errors.
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the object did not arrive completely; try again")
+	case !errors.Is(err, io.EOF):
+		err = explained(err)
+	}
+	return n, err
+}
+
+// Read sends one request.
+func (b *bucket) Read(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err := b.signed(); err != nil {
 		return nil, err
 	}
 	core := minio.Core{Client: b.client} // one request for each object
-	body, info, _, err := core.GetObject(ctx, b.name, b.prefix+name, minio.GetObjectOptions{})
+	in, _, _, err := core.GetObject(ctx, b.name, b.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, explained(err)
 	}
-	defer body.Close()
-	data, err := io.ReadAll(io.LimitReader(body, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, explained(err)
-	case len(data) > maxFile:
-		return nil, errors.New("it is larger than 1 GiB")
-	case info.Size >= 0 && info.Size != int64(len(data)):
-		return nil, fmt.Errorf("%d of %d bytes arrived; try again", len(data), info.Size)
-	}
-	return data, nil
+	return body{in}, nil
 }
 
-func (b *bucket) put(ctx context.Context, name string, data []byte) error {
+// Put sends one request.
+func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
+	return b.put(ctx, name, bytes.NewReader(data), int64(len(data)))
+}
+
+func (b *bucket) put(ctx context.Context, name string, content io.Reader, size int64) error {
 	if err := b.signed(); err != nil {
 		return err
 	}
-	// The archive has checksums of its own, and not every server has those of newer libraries.
-	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)),
+	// What is stored has checksums of its own, and not every server has those of newer libraries.
+	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, content, size,
 		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: true})
 	return explained(err)
 }
 
-func (b *bucket) remove(ctx context.Context, name string) error {
+// PutFile sends the file while it is read.
+func (b *bucket) PutFile(ctx context.Context, name, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := b.put(ctx, name, f, info.Size()); err != nil {
+		return err
+	}
+	f.Close() // Windows removes no open file
+	return os.Remove(file)
+}
+
+// Remove sends one request.
+func (b *bucket) Remove(ctx context.Context, name string) error {
 	if err := b.signed(); err != nil {
 		return err
 	}
@@ -173,8 +205,7 @@ func explained(err error) error {
 	case errors.As(err, &dns):
 		return fmt.Errorf("the host %s is not known: %v; check the network and AWS_ENDPOINT_URL", dns.Name, dns.Err)
 	case errors.As(err, &network):
-		return fmt.Errorf("no connection: %w; check the network and AWS_ENDPOINT_URL, or have the mapping written to a "+
-			"file by `tracegen mappings pull` where the archive can be reached", network)
+		return fmt.Errorf("no connection: %w; check the network and AWS_ENDPOINT_URL", network)
 	case errors.As(err, &answer):
 		return refused(answer)
 	}
@@ -198,7 +229,7 @@ func refused(answer minio.ErrorResponse) error {
 	if answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized ||
 		strings.Contains(answer.Code, "Token") || strings.Contains(answer.Message, "access key") {
 		return fmt.Errorf("%s; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE), and "+
-			"that they permit to list, to read, and for a push to write", what)
+			"that they permit to list, to read, and, if something is stored, to write and to remove", what)
 	}
 	return errors.New(what)
 }

@@ -1,0 +1,242 @@
+package collect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// written returns a log with one segment of some records, of one report each, and the segment.
+func written(t testing.TB, records int) (l *wal, name string, data []byte) {
+	t.Helper()
+	l, err := openWAL(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.close() })
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for k := range records {
+		id := fmt.Sprintf("%04x-s1-0", k)
+		text := line(id, "com.a", "ab") + "\n"
+		of := record{Partition: lake.Partition{App: "com.a", Mapping: "ab"}, received: now.UnixMilli(),
+			ids: []lake.IDHash{lake.HashID(id)}}
+		if err := l.append(of.encode(nil, []byte(text), l.pack), len(text), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name = l.open
+	l.complete()
+	data, err = os.ReadFile(l.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, name, data
+}
+
+// change replaces a segment, and returns which records are read of it, as the ends of their bodies.
+func (l *wal) change(t testing.TB, name string, data []byte) (ends []int64, damaged int64) {
+	t.Helper()
+	if err := os.WriteFile(l.path(name), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	damaged, err := l.read(name, func(r *record) error {
+		if len(r.ids) != 1 || r.Date != "2026-11-20" {
+			t.Errorf("%+v", r)
+		}
+		ends = append(ends, r.offset+r.length)
+		return nil
+	})
+	if err != nil && !strings.Contains(err.Error(), "no segment of this version") {
+		t.Fatal(err)
+	}
+	return ends, damaged
+}
+
+// TestTornLog cuts a segment off at each byte, and changes each byte.
+//
+// Invariant: Of a segment that was not written to its end, or is damaged, the collector reads each record that is
+// whole, and says what it cannot read, but at the end.
+func TestTornLog(t *testing.T) {
+	l, name, data := written(t, 4)
+	ends, _ := l.change(t, name, data)
+	if len(ends) != 4 || ends[3] != int64(len(data)) {
+		t.Fatalf("records end at %v of %d", ends, len(data))
+	}
+	for n := range data {
+		whole := 0
+		for _, end := range ends {
+			if end <= int64(n) {
+				whole++
+			}
+		}
+		if got, damaged := l.change(t, name, data[:n]); len(got) != whole || damaged != 0 {
+			t.Errorf("%d bytes: records that end at %v are read, %d are whole; %d bytes damaged", n, got, whole, damaged)
+		}
+	}
+	lengths := map[int]bool{} // the bytes of lengths: nothing behind is found
+	for _, begin := range append([]int64{int64(len(walMagic))}, ends[:3]...) {
+		for k := range 4 {
+			lengths[int(begin)+k] = true
+		}
+	}
+	for n := range data[len(walMagic):] {
+		n += len(walMagic)
+		changed := bytes.Clone(data)
+		changed[n] ^= 0x55
+		got, damaged := l.change(t, name, changed)
+		last := int64(n) >= ends[2]
+		if !lengths[n] && (len(got) != 3 || (damaged > 0) == last) || len(got) > 3 {
+			t.Errorf("byte %d: records that end at %v are read, %d bytes damaged", n, got, damaged)
+		}
+	}
+}
+
+// FuzzLog reads any bytes as a segment.
+//
+// Invariant: No bytes make the reader of a segment panic, or allocate much more than they have.
+func FuzzLog(f *testing.F) {
+	l, name, data := written(f, 2)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(l.path(name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+		metrics.Read(sample)
+		before := sample[0].Value.Uint64()
+		_, _ = l.read(name, func(*record) error { return nil })
+		metrics.Read(sample)
+		if n := sample[0].Value.Uint64() - before; n > uint64(4<<20+100*len(data)) {
+			t.Errorf("%d bytes allocated for %d", n, len(data))
+		}
+	})
+}
+
+// addOne adds a report.
+func addOne(s *Store, n int) error {
+	id := fmt.Sprintf("%04x-s1-0", n)
+	_, err := s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab") + strings.Repeat(" ", 2000)}})
+	return err
+}
+
+// TestFullDisk fills the disk of the log, and that of the store.
+//
+// Invariant: While a disk is full, the collector refuses reports or keeps them in the log, and has all that it answered
+// when there is room again.
+func TestFullDisk(t *testing.T) {
+	for _, full := range []string{"log", "store"} {
+		t.Run(full, func(t *testing.T) {
+			dir := t.TempDir()
+			disk := oracle.MountSmallDisk(t, filepath.Join(dir, full), 1<<20)
+			s, err := Open(filepath.Join(dir, "store"), Options{Log: filepath.Join(dir, "log"), Every: 24 * time.Hour,
+				NoMaintenance: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			s.closeTime = time.Hour
+			if err := addOne(s, 0); err != nil {
+				t.Fatal(err)
+			}
+			disk.Leave(disk.Used(), 0)
+			acknowledged := 1
+			for k := 1; k <= 100; k++ {
+				if err := addOne(s, k); err == nil {
+					acknowledged++
+				} else if full == "store" || !strings.Contains(err.Error(), "cannot be written") {
+					t.Fatal(err)
+				}
+			}
+			if full == "store" {
+				s.sealIfDue(true)
+				if s.finish() {
+					t.Error("reports are written to a full disk")
+				}
+			} else if acknowledged > 60 || s.Writable() == nil {
+				t.Errorf("%d reports are acknowledged, writable: %v", acknowledged, s.Writable())
+			}
+			disk.Leave(disk.Used(), 1000)
+			if err := addOne(s, 200); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil || s.Unfinished() {
+				t.Fatal(err, s.Unfinished())
+			}
+			if ids := storedIDs(t, filepath.Join(dir, "store")); len(ids) != acknowledged+1 {
+				t.Errorf("%d reports are there, want %d", len(ids), acknowledged+1)
+			}
+		})
+	}
+}
+
+// TestBucketAway has a bucket that answers 503 for some time, and a log that becomes full meanwhile.
+func TestBucketAway(t *testing.T) {
+	if err := oracle.FindObjectStore(); err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	location := locations(t)["bucket"]()
+	server, err := url.Parse(os.Getenv("AWS_ENDPOINT_URL"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var away atomic.Bool
+	// The signatures of requests have the host that the client asks for, which the proxy keeps.
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = server.Scheme, server.Host, r.In.Host
+	}}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			http.Error(w, "<Error><Code>SlowDown</Code></Error>", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	t.Setenv("AWS_ENDPOINT_URL", front.URL)
+	stays := make(chan string, 100)
+	s := openStore(t, location, Options{Log: t.TempDir(), Warn: func(err error) {
+		if strings.Contains(err.Error(), "it stays, and is tried again") {
+			stays <- err.Error()
+		}
+	}})
+	away.Store(true)
+	if err := addOne(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.sealIfDue(true)
+	for range 2 {
+		if text := <-stays; !strings.Contains(text, "SlowDown") {
+			t.Error(text)
+		}
+		s.seal <- struct{}{}
+	}
+	s.waiting.Add(maxLog)
+	if err := addOne(s, 2); !errors.Is(err, errBehind) {
+		t.Errorf("the log is full: %v", err)
+	}
+	if status, _ := post(NewServer(s, testOptions), packed(line("aa-s1-0", "com.a", "ab"))); status != 503 {
+		t.Errorf("the log is full: %d", status)
+	}
+	s.waiting.Add(-maxLog)
+	away.Store(false)
+	if err := errors.Join(addOne(s, 3), s.Close()); err != nil || s.Unfinished() {
+		t.Fatal(err, s.Unfinished())
+	}
+	if ids := storedIDs(t, location); len(ids) != 2 {
+		t.Errorf("%q are there", ids)
+	}
+}
