@@ -285,7 +285,8 @@ func (c *kotlinCheck) name(call *coroutine.Call) string {
 // kotlinClock is by how much a time of a recording may be too small.
 const kotlinClock = time.Microsecond
 
-// resumption finds a piece in the log: the last resumption of its method on its thread before it began. If it is not the
+// resumption finds a piece in the log: the last resumption of its method on its thread before it began. If it
+// is not the
 // first one of its call, calls that the clock cannot distinguish from it come behind it.
 func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, first bool) (kotlinResumption, bool) {
 	list := c.truth.on[[2]string{name, strings.ReplaceAll(c.r.Thread(p.Thread).Name, " ", "_")}]
