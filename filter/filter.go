@@ -292,6 +292,11 @@ func (cf *ClassFilter) decideUnblocked(m *classfile.Member, c *classfile.Code) D
 	if isInlineTemplate(m) {
 		return Decision{Reason: ReasonInlineTemplate}
 	}
+	if detail, err := cf.composeGlue(m, c); err != nil {
+		return Decision{Reason: ReasonMalformed, Detail: err.Error()}
+	} else if detail != "" {
+		return Decision{Reason: ReasonCompose, Detail: detail}
+	}
 	if d := cf.profiled(m, c); !d.Traced() {
 		return d
 	}

@@ -320,7 +320,7 @@ func TestTrivialModeNames(t *testing.T) {
 
 // TestReasons compares the reasons with the names that are documented. Programs read them in reports.
 func TestReasons(t *testing.T) {
-	const contract = `blocked profile trivial bounded bridge synthetic-accessor inline-template continuation runtime
+	const contract = `blocked profile trivial bounded bridge synthetic-accessor inline-template continuation compose runtime
 		generated library too-large pool-full jit-limit unknown-attribute already-instrumented unverifiable malformed
 		unsupported-version no-entry module-info duplicate-class`
 	var names []string

@@ -26,6 +26,9 @@ const (
 	// ReasonContinuation: the method only makes or resumes what a suspend function or lambda of Kotlin keeps of a call,
 	// and the calls of the function or lambda show that. Found by package plan.
 	ReasonContinuation Reason = "continuation"
+	// ReasonCompose: the method is glue of Compose or its compiler: what composables call for the composer, or what
+	// calls a composable again.
+	ReasonCompose Reason = "compose"
 	// ReasonRuntime: the runtime itself executes the method. Classes outside of the runtime's packages that the
 	// runtime calls are found by package pipeline.
 	ReasonRuntime Reason = "runtime"
@@ -63,9 +66,10 @@ const (
 func Reasons() []Reason {
 	return []Reason{
 		ReasonBlocked, ReasonProfile, ReasonTrivial, ReasonBounded, ReasonBridge, ReasonSyntheticAccessor,
-		ReasonInlineTemplate, ReasonContinuation, ReasonRuntime, ReasonGenerated, ReasonLibrary, ReasonTooLarge,
-		ReasonPoolFull, ReasonJITLimit, ReasonUnknownAttribute, ReasonAlreadyInstrumented, ReasonUnverifiable,
-		ReasonMalformed, ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo, ReasonDuplicateClass,
+		ReasonInlineTemplate, ReasonContinuation, ReasonCompose, ReasonRuntime, ReasonGenerated, ReasonLibrary,
+		ReasonTooLarge, ReasonPoolFull, ReasonJITLimit, ReasonUnknownAttribute, ReasonAlreadyInstrumented,
+		ReasonUnverifiable, ReasonMalformed, ReasonUnsupportedVersion, ReasonNoEntry, ReasonModuleInfo,
+		ReasonDuplicateClass,
 	}
 }
 

@@ -42,12 +42,16 @@ func (s Source) String() string {
 //	Feed.access$load  Feed.access$getX$p            a/Feed.load{access}, a/Feed.getX{access}
 //	Feed.load-a1B2c3D  Feed.load-impl               a/Feed.load: parameters of value classes
 //	Feed$DefaultImpls.load                          a/Feed.load: of an interface
+//	ComposableSingletons$FeedKt$lambda-1$1.invoke   a/FeedKt.<anonymous>{lambda 1}: of Compose
 //
 // Where a name has two readings, the one is taken that kotlinc and javac make by far more often. A lambda in an
 // initialiser has the name of the property or of the class, since it is in no function.
 func SourceOf(method Identity) (s Source, ok bool) {
 	if strings.IndexByte(method.Class, '$') < 0 && !strings.ContainsAny(method.Name, "$-") {
 		return Source{}, false
+	}
+	if s, ok := composableLambda(method); ok {
+		return s, true
 	}
 	name, part := sourceMethod(method.Name)
 	s = Source{Class: strings.TrimSuffix(method.Class, "$DefaultImpls"), Name: name, Part: part}

@@ -38,6 +38,13 @@ func TestSourceOf(t *testing.T) {
 		{"a/Api$DefaultImpls", "load", "a/Api.load"},
 		{"a/Api$DefaultImpls", "load$default", "a/Api.load{default}"},
 
+		{"a/ComposableSingletons$FeedKt$lambda-1$1", "invoke", "a/FeedKt.<anonymous>{lambda 1}"},
+		{"a/ComposableSingletons$FeedKt$lambda$-12$1", "invoke", "a/FeedKt.<anonymous>{lambda 12}"},
+		{"a/ComposableSingletons$FeedKt", "lambda_1$lambda$0", "a/FeedKt.<anonymous>{lambda 1}"},
+		{"a/ComposableSingletons$FeedKt", "lambda__1977638811$lambda$0", "a/FeedKt.<anonymous>{lambda 1977638811}"},
+
+		{"a/ComposableSingletons$FeedKt", "<clinit>", ""},
+		{"a/ComposableSingletons$FeedKt", "invoke", ""},
 		{"a/Feed", "load", ""},
 		{"a/Feed$Inner", "load", ""},
 		{"a/Feed$1", "run", ""},

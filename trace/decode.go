@@ -37,6 +37,8 @@ const (
 
 	typeCoroutines = 25
 	typeCost       = 26
+
+	typeCompositions = 27
 )
 
 var errShort = errors.New("it ends too early")
@@ -160,12 +162,13 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeGate: func(p *payload) Chunk {
 		return &Gate{p.sv(), list(p, 2, decodeGatedMethod), list(p, 2, decodeGatedThread)}
 	},
-	typeWindow:     func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
-	typeLeftOut:    func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
-	typeLetGo:      func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
-	typeCoroutines: func(p *payload) Chunk { return decodeCoroutines(p) },
-	typeAlive:      func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
-	typeCost:       func(p *payload) Chunk { return &Cost{p.sv(), p.sv(), p.sv()} },
+	typeWindow:       func(p *payload) Chunk { return &Window{p.index(), p.sv(), p.sv(), p.uv(), p.uv(), p.uv()} },
+	typeLeftOut:      func(p *payload) Chunk { return &LeftOut{p.sv(), list(p, 2, decodeLeftOut)} },
+	typeLetGo:        func(p *payload) Chunk { return &LetGo{p.sv(), list(p, 2, decodeLetGo)} },
+	typeCoroutines:   func(p *payload) Chunk { return decodeCoroutines(p) },
+	typeCompositions: func(p *payload) Chunk { return decodeCompositions(p) },
+	typeAlive:        func(p *payload) Chunk { return &Alive{p.sv(), p.sv(), list(p, 6, decodeOpenCall)} },
+	typeCost:         func(p *payload) Chunk { return &Cost{p.sv(), p.sv(), p.sv()} },
 	typeSuspended: func(p *payload) Chunk {
 		return &Suspended{list(p, 3, func(p *payload) Suspension {
 			return Suspension{p.sv(), p.sv(), SuspensionCause(p.u8())}

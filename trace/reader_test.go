@@ -104,7 +104,8 @@ func ends(data []byte) []int {
 //
 // Invariant: A recording that is cut anywhere still has all chunks before the cut.
 func TestCutAnywhere(t *testing.T) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd",
+		"compositions.tgd"} {
 		data := vector(t, name)
 		whole, _ := readAll(t, bytes.NewReader(data))
 		where := ends(data)
@@ -340,7 +341,8 @@ func TestModestMemory(t *testing.T) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzReader(f *testing.F) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd", "coroutines.tgd",
+		"compositions.tgd"} {
 		f.Add(vector(f, name))
 	}
 	f.Add([]byte{0x1F, 0x8B, 8, 0})
@@ -363,7 +365,7 @@ func FuzzReader(f *testing.F) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzPayload(f *testing.F) {
-	for k := range uint16(typeCoroutines + 1) {
+	for k := range uint16(typeCompositions + 1) {
 		f.Add(k, uint16(0), []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	}
 	f.Fuzz(func(t *testing.T, kind, flags uint16, body []byte) {

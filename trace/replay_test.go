@@ -179,7 +179,7 @@ func (ignore) Segment(*Segment) error     { return nil }
 //
 // Invariant: In every replay calls nest, no time is negative, and every entered call ends, whatever the records are.
 func FuzzReplay(f *testing.F) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "coroutines.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "coroutines.tgd", "compositions.tgd"} {
 		f.Add(vector(f, name), uint16(7))
 	}
 	r := rand.New(rand.NewPCG(1, 8))

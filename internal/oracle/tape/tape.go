@@ -12,6 +12,8 @@
 //	marks thread= first= list="2:5:77@1 4:5@3"
 //	                                       KIND:ID:HASH@RECORD; 0 lost (ID is how many), 1 continues, 2 starts,
 //	                                       3 resumes, 4 suspends
+//	composed thread= lost= list="a.B=4:0@1+2/5+7"
+//	                                       COMPOSABLE=DIRTY1:DIRTY2@RECORD+RECORDS/BEGIN+DURATION, \_ is a space
 //	message thread= kind= sequence= count= begin= wall= cpu= what=
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)" cpu= lock=CLASS owner=
 //	                                       without an owner: it is not known
@@ -73,6 +75,8 @@ const (
 	_ // stacks
 	_ // let go
 	marks
+	_ // cost
+	composed
 )
 
 // Make returns the recording that text describes. Its error names the line.
@@ -192,6 +196,9 @@ func (w *writer) chunk(lines []line) (err error) {
 	case "marks":
 		kind = marks
 		p.marks(l)
+	case "composed":
+		kind = composed
+		p.composed(l)
 	case "message":
 		kind = messages
 		p.uv(l.uint("thread")).uv(uint64(len(lines)))
@@ -378,6 +385,24 @@ func (p *payload) records(l line) {
 		p.bytes = binary.LittleEndian.AppendUint64(p.bytes, r)
 	}
 	p.w.records += uint64(len(list))
+}
+
+func (p *payload) composed(l line) {
+	list := strings.Fields(l.fields["list"])
+	p.uv(l.uint("thread")).uv(l.uint("lost")).uv(uint64(len(list)))
+	var record, begin int64
+	for _, text := range list {
+		name, rest, _ := strings.Cut(text, "=")
+		var n [6]int64
+		if k, err := fmt.Sscanf(rest, "%d:%d@%d+%d/%d+%d", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5]); k != len(n) {
+			panic(fmt.Sprint("want COMPOSABLE=DIRTY1:DIRTY2@RECORD+RECORDS/BEGIN+DURATION, got ", text, err))
+		}
+		p.name(strings.ReplaceAll(name, `\_`, " "))
+		p.bytes = binary.LittleEndian.AppendUint32(p.bytes, uint32(n[0]))
+		p.bytes = binary.LittleEndian.AppendUint32(p.bytes, uint32(n[1]))
+		p.sv((n[4] - begin) * 1e6).uv(uint64(n[5] * 1e6)).sv(n[2] - record).uv(uint64(n[3]))
+		record, begin = n[2], n[4]
+	}
 }
 
 func (p *payload) marks(l line) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/composition"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
@@ -71,6 +72,8 @@ type Recording struct {
 	OmittedIncidents int         `json:"omittedIncidents,omitempty"`
 	// Coroutines has the calls of its suspend functions when it has been read to its end; nil if there are none.
 	Coroutines *coroutine.Coroutines `json:"-"`
+	// Compositions has the composables that it has executed, likewise.
+	Compositions *composition.Compositions `json:"-"`
 	// Names has the names of its methods.
 	Names *resolve.Names `json:"-"`
 
@@ -215,8 +218,12 @@ type analyzer struct {
 	cost      *trace.Cost
 	stopped   trace.Suspensions
 	incidents incidents
-	// coroutines joins the calls of suspend functions.
+	// coroutines joins the calls of suspend functions. held are stalls that wait until that is done.
 	coroutines coroutine.Joiner
+	held       []*Stall
+	heldNodes  int
+	// compositions counts what composables were executed.
+	compositions composition.Joiner
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -239,7 +246,7 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
-	a.coroutines.Glue = r.Names.Glue
+	a.coroutines.Glue, a.compositions.Names = r.Names.Glue, r.Names
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {
@@ -268,7 +275,12 @@ func (a *analyzer) finish() error {
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
 	}
-	r.Coroutines = a.coroutines.Join(r.PartlyRecorded())
+	r.Coroutines, r.Compositions = a.coroutines.Join(r.PartlyRecorded()), a.compositions.Join()
+	for len(a.held) > 0 {
+		if err := a.release(); err != nil {
+			return err
+		}
+	}
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
 	}
@@ -329,6 +341,7 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		a.complete = c
 	}
 	a.coroutines.Chunk(c)
+	a.compositions.Chunk(c)
 	if err := a.incidents.chunk(c, r); err != nil {
 		return err
 	}
@@ -403,6 +416,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		}
 	}
 	a.coroutines.Segment(s)
+	a.compositions.Segment(s)
 	shown := a.stopped.Show(s)
 	if err := a.view(shown); err != nil {
 		return err
@@ -451,7 +465,8 @@ func (a *analyzer) meet(m trace.Method) {
 // found takes a stall.
 func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
-	out.resumed(&a.coroutines)
+	resumed := out.resumed(&a.coroutines)
+	out.composed(&a.compositions)
 	switch r := a.recording; out.Role {
 	case RoleRun:
 		r.Runs++
@@ -462,11 +477,13 @@ func (a *analyzer) found(s *evidence.Stall) error {
 	}
 	out.Number = a.recording.lasting()
 	a.incidents.stall(out)
-	if a.viewer != nil && !a.viewer.stall(out) {
-		return nil
-	}
-	if a.Stall != nil {
-		return a.Stall(out)
+	return a.hold(out, resumed)
+}
+
+// handOn hands on a stall of which all is known.
+func (a *analyzer) handOn(s *Stall) error {
+	if a.Stall != nil && (a.viewer == nil || a.viewer.stall(s)) {
+		return a.Stall(s)
 	}
 	return nil
 }

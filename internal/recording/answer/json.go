@@ -78,7 +78,8 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 			*analysis.Recording
 			Missing    []missingJSON `json:"missingParts"`
 			Coroutines *Coroutines   `json:"coroutines,omitempty"`
-		}{r, missingOf(r.Missing), coroutinesOf(r)})
+			Compose    *Compositions `json:"compose,omitempty"`
+		}{r, missingOf(r.Missing), coroutinesOf(r), compositionsOf(r)})
 		if err != nil {
 			return err
 		}

@@ -144,6 +144,7 @@ func (s *Screen) Close(w io.Writer) error {
 		more = []string{"", "-v shows each stall with its stacks, --stall N one of them, --format table all methods"}
 	}
 	if !s.Details {
+		lines = append(lines, s.compositions(screenLines-leftForMethods-len(lines)-len(more))...)
 		lines = append(lines, s.coroutines(screenLines-leftForMethods-len(lines)-len(more))...)
 	}
 	lines = append(lines, s.ranking(screenLines-len(lines)-len(more))...)

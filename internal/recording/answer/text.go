@@ -289,6 +289,9 @@ func (t *Text) End(r *analysis.Recording) error {
 	if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 {
 		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Functions)), "\n"))
 	}
+	if c := compositionsOf(r); c != nil && len(c.Composables) > 0 {
+		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Composables)), "\n"))
+	}
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {

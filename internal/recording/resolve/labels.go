@@ -149,9 +149,12 @@ func signature(descriptor string) string {
 	return wholeParameters(descriptor) + ": " + strings.Trim(wholeParameters("("+result+")"), "()")
 }
 
-// Parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
-// is not known.
-func Parameters(descriptor string) string { return parametersOf(descriptor, false) }
+// Parameters returns a descriptor's parameter types in Java's notation, classes without their packages, and those of a
+// composable without what Compose's compiler adds; nothing if it is not known.
+func Parameters(descriptor string) string {
+	source, _ := mapping.WithoutComposer(descriptor)
+	return parametersOf(source, false)
+}
 
 func parametersOf(descriptor string, packages bool) string {
 	if descriptor == "" {

@@ -89,7 +89,10 @@ final class Drain {
         } else if (ring != null) {
             writeGate(t, ring.lastChange);
             if (t.existingMarks() != null) {
-                t.existingMarks().take(false);
+                t.existingMarks().keep();
+            }
+            if (t.existingCompositions() != null) {
+                t.existingCompositions().keep();
             }
         }
         t.sampled.drained = !refused;
@@ -132,6 +135,9 @@ final class Drain {
         // Behind the two lines above: every change before a record that is copied now is seen.
         if (!writeGate(t, ring.lastChange) || t.existingMarks() != null && !writeMarks(t, s.ended || last)) {
             return 0;
+        }
+        if (t.existingCompositions() != null && hasRoom(t)) {
+            out.compositions(t, t.existingCompositions().take(), t.existingCompositions().takeLost());
         }
         boolean outermost = options.callMessages != null && !s.hasMessages();
         if (outermost && (s.nextToDrain < end || s.outermost != null && s.outermost.since() != 0)) {

@@ -21,6 +21,11 @@ final class EndedStall {
     // Set by the sampler before it hands the object over, and not changed afterwards.
     StallFacts facts;
     RecordCopy records;
+
+    /** The composables that were executed, if records are written only of stalls; see {@link Compositions}. */
+    long[] executions = {};
+    long lostExecutions;
+
     private long endTicks;
 
     /** Used under the lock of this object. */
@@ -33,16 +38,21 @@ final class EndedStall {
     }
 
     /** Adds the facts and copies the records. On the sampler's thread. */
-    void complete(StallFacts found, Ticker ticker) {
+    void complete(StallFacts found, Ticker ticker, boolean everyRecord) {
         facts = found;
         facts.tickNanos = ticker.tickNanos();
-        records = trace.copy(message.firstRecord, message.endRecord);
+        records = trace.copyWithMarks(message.firstRecord, message.endRecord);
+        Compositions composed = trace.existingCompositions();
+        if (composed != null && !everyRecord) {
+            executions = composed.take(message.firstRecord, message.endRecord);
+            lostExecutions = composed.takeLost();
+        }
         endTicks = (message.beginNanos + message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
     }
 
     /** Returns about how many bytes of memory the stall needs while it waits. */
     long bytes() {
-        return OWN_BYTES + ENTRY_BYTES * before.size() + 8L * records.records.length;
+        return OWN_BYTES + ENTRY_BYTES * before.size() + records.bytes() + 8L * executions.length;
     }
 
     /**

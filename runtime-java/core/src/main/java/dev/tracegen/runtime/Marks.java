@@ -1,7 +1,5 @@
 package dev.tracegen.runtime;
 
-import java.util.concurrent.atomic.AtomicLong;
-
 /**
  * What a thread has done with coroutines: marks, each with the number of the thread's next record. They say what the
  * records cannot: which continuation a call has, and which exits are suspensions. The thread puts them, and the sampler
@@ -30,54 +28,30 @@ final class Marks {
     /** The name of the constant that a suspended call returns, of Kotlin's enum {@code CoroutineSingletons}. */
     private static final String SUSPENDED = "COROUTINE_SUSPENDED";
 
-    /** How many marks the first buffer has, and how many times more the next one. */
-    private static final int FIRST = 64;
-    private static final int GROWTH = 8;
-    private static final int MOST = 32768;
-
     private static final int MARK_BYTES = 16;
+
+    /** How many marks are kept of a thread if records are written only of stalls: of the last records. */
+    private static final int KEPT = 4096;
 
     private final Rings rings;
 
-    /** Null if there was no memory yet. The first one is used by the sampler, the last one by the thread. */
-    private volatile Buffer first;
-    private Buffer last;
+    /** Two numbers for each mark: that of a record; kind, method and hash. */
+    private final PairBuffers pairs;
 
     // How many marks were lost since the last one, and the number of the record that came next to the first of these.
     // Written by the thread, but when it makes no more.
     private volatile long lost;
     private volatile long lostNumber;
 
-    /** Marks of two longs each: the number of a record; kind, method and hash. The thread fills it, then the next. */
-    private static final class Buffer {
-        final long[] marks;
-        final AtomicLong put = new AtomicLong();
-        final AtomicLong taken = new AtomicLong();
-        volatile Buffer next;
-
-        Buffer(int capacity) {
-            marks = new long[2 * capacity];
-        }
-
-        int room() {
-            return marks.length / 2 - (int) (put.get() - taken.get());
-        }
-
-        void add(long number, long mark) {
-            long n = put.get();
-            int at = 2 * (int) n & marks.length - 1;
-            marks[at] = number;
-            marks[at + 1] = mark;
-            put.lazySet(n + 1);
-        }
-
-        int bytes() {
-            return marks.length / 2 * MARK_BYTES;
-        }
-    }
+    // The last marks if records are written only of stalls, from place keptCount on; how many there were; and the
+    // number of a record before which some are missing. Used under the lock of this object.
+    private long[] kept;
+    private long keptCount;
+    private long keptLost;
 
     Marks(Rings rings) {
         this.rings = rings;
+        pairs = new PairBuffers(rings);
     }
 
     /** Reports whether what a suspend function returns says that it is suspended. */
@@ -96,9 +70,7 @@ final class Marks {
         if (r == null) {
             r = EarlyStart.begin();
         }
-        // Before it is known what is to be recorded, all is.
-        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH
-                || !r.options().everyRecord && Recorder.status != AppMethodBeat.STATUS_READY) {
+        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH) {
             return;
         }
         long[] letGo = AppMethodBeat.letGoExits;
@@ -143,8 +115,7 @@ final class Marks {
 
     private void add(ThreadTrace trace, Ring ring, int kind, Object continuation, int id) {
         long number = ring.reserve();
-        Buffer b = number < 0 ? null : buffer(lost > 0 ? 2 : 1);
-        if (b == null) {
+        if (number < 0 || !pairs.hasRoom(lost > 0 ? 2 : 1)) {
             if (lost == 0) {
                 lostNumber = trace.existingRing().sequence();
             }
@@ -152,46 +123,15 @@ final class Marks {
             return;
         }
         if (lost > 0) {
-            b.add(lostNumber, Math.min(lost, 0xFFFFFFFFL));
+            pairs.set(0, lostNumber, Math.min(lost, 0xFFFFFFFFL));
+            pairs.put(1);
             lost = 0;
         }
-        b.add(number, (long) kind << 52 | (long) id << 32
+        pairs.set(0, number, (long) kind << 52 | (long) id << 32
                 | System.identityHashCode(continuation) & 0xFFFFFFFFL);
-        if (b.room() == b.marks.length / 4) {
-            rings.wake();
-        }
+        pairs.put(1);
         // Before the record, which a reader must not see without the mark. The ring may have been replaced.
         trace.existingRing().order();
-    }
-
-    /** Returns a buffer with room for n marks; null if there is none. */
-    private Buffer buffer(int n) {
-        Buffer b = last;
-        if (b != null && b.room() >= n) {
-            return b;
-        }
-        int capacity = b == null ? FIRST : Math.min(MOST, GROWTH * b.marks.length / 2);
-        if (b != null && capacity == b.marks.length / 2 || !rings.takeMarks(capacity * MARK_BYTES, b == null)) {
-            return null;
-        }
-        Buffer larger = null;
-        try {
-            larger = new Buffer(capacity);
-        } catch (OutOfMemoryError e) {
-            rings.memory.heapIsFull();
-            return null;
-        } finally {
-            if (larger == null) {
-                rings.memory.give(capacity * MARK_BYTES);
-            }
-        }
-        last = larger;
-        if (b == null) {
-            first = larger;
-        } else {
-            b.next = larger;
-        }
-        return larger;
     }
 
     /**
@@ -201,18 +141,7 @@ final class Marks {
      * @return two longs for each mark; null if there are none
      */
     long[] take(boolean last) {
-        long[] all = null;
-        for (Buffer b = first; b != null;) {
-            // Before the count: if there is a next one, nothing more comes into this one.
-            Buffer next = b.next;
-            all = append(all, b);
-            if (next == null) {
-                break;
-            }
-            rings.memory.give(b.bytes());
-            first = next;
-            b = next;
-        }
+        long[] all = pairs.take();
         if (last && lost > 0) {
             all = all == null ? new long[2] : java.util.Arrays.copyOf(all, all.length + 2);
             all[all.length - 2] = lostNumber;
@@ -222,26 +151,67 @@ final class Marks {
         return all;
     }
 
-    private static long[] append(long[] all, Buffer b) {
-        long from = b.taken.get();
-        int n = (int) (b.put.get() - from);
-        if (n == 0) {
-            return all;
+    /**
+     * Takes the marks and keeps the last ones, for a stall whose records may be written later. On the sampler's thread
+     * only.
+     */
+    void keep() {
+        long[] marks = take(false);
+        if (marks == null) {
+            return;
         }
-        int had = all == null ? 0 : all.length;
-        long[] more = all == null ? new long[2 * n] : java.util.Arrays.copyOf(all, had + 2 * n);
-        for (int k = 0; k < 2 * n; k++) {
-            more[had + k] = b.marks[(int) (2 * from + k) & b.marks.length - 1];
+        synchronized (this) {
+            if (kept == null) {
+                if (!rings.takeMarks(KEPT * MARK_BYTES, false)) {
+                    keptLost = marks[marks.length - 2] + 1;
+                    return;
+                }
+                kept = new long[2 * KEPT];
+            }
+            for (int k = 0; k < marks.length; k += 2, keptCount++) {
+                int at = 2 * (int) keptCount & kept.length - 1;
+                if (keptCount >= KEPT) {
+                    keptLost = kept[at] + 1;
+                }
+                kept[at] = marks[k];
+                kept[at + 1] = marks[k + 1];
+            }
         }
-        b.taken.set(from + n);
-        return more;
+    }
+
+    /**
+     * Returns the kept marks of records, behind one that says if some are missing. How many are is not known: it says
+     * one.
+     *
+     * @return as {@link #take}
+     */
+    synchronized long[] kept(long from, long to) {
+        long[] all = new long[2 * (int) Math.min(keptCount, KEPT) + 4];
+        int n = 0;
+        if (from < keptLost && from < to) {
+            all[n++] = from;
+            all[n++] = 1;
+        }
+        for (long k = Math.max(0, keptCount - KEPT); k < keptCount; k++) {
+            int at = 2 * (int) k & kept.length - 1;
+            if (kept[at] >= from && kept[at] < to) {
+                all[n++] = kept[at];
+                all[n++] = kept[at + 1];
+            }
+        }
+        long now = lost;
+        if (now > 0 && lostNumber >= from && lostNumber < to) {
+            all[n++] = lostNumber;
+            all[n++] = Math.min(now, 0xFFFFFFFFL);
+        }
+        return n == 0 ? null : java.util.Arrays.copyOf(all, n);
     }
 
     /** Returns the memory to the budget. To be called once, when the thread makes no more marks and all were taken. */
     void give() {
-        Buffer b = first;
-        if (b != null) {
-            rings.memory.give(b.bytes());
+        pairs.give();
+        if (kept != null) {
+            rings.memory.give(KEPT * MARK_BYTES);
         }
     }
 }

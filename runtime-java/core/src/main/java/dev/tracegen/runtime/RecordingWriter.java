@@ -42,6 +42,7 @@ final class RecordingWriter implements Closeable {
     static final int LET_GO = 24;
     static final int COROUTINES = 25;
     static final int COST = 26;
+    static final int COMPOSITIONS = 27;
 
     private static final int MINOR = 6;
 

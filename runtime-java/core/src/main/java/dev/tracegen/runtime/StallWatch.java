@@ -110,7 +110,7 @@ final class StallWatch {
         }
         if (out.writes() || delivery.wanted()) {
             steady.handOver(facts.steady);
-            s.complete(facts, ticker);
+            s.complete(facts, ticker, options.everyRecord);
             out.stall(s);
             delivery.stall(s);
         }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Writes the chunks of threads and their calls: THREADS, RECORDS, GATE, WINDOW, LEFT_OUT and COROUTINES. */
+/** Writes the chunks of threads and their calls: THREADS, RECORDS, GATE, WINDOW, LEFT_OUT, COROUTINES, COMPOSITIONS. */
 final class ThreadChunks {
     static final int DELTA = 2;
 
@@ -141,6 +141,9 @@ final class ThreadChunks {
      * @return false if some could not be written
      */
     boolean records(ThreadTrace trace, RecordCopy copy) {
+        if (copy.marks != null) {
+            coroutines(trace, copy.marks);
+        }
         boolean all = true;
         int from = 0;
         long lost = copy.overwritten;
@@ -244,6 +247,25 @@ final class ThreadChunks {
             before = marks[k];
         }
         out.end(RecordingWriter.COROUTINES, 0);
+    }
+
+    /** Writes which composables a thread executed, and how many more it did. */
+    void compositions(ThreadTrace trace, long[] executions, long lost) {
+        if (!out.begin(trace)) {
+            return;
+        }
+        chunk.uv(trace.index).uv(lost).uv(executions.length / Compositions.WORDS);
+        long begin = 0;
+        long record = 0;
+        for (int k = 0; k < executions.length; k += Compositions.WORDS) {
+            long dirty = executions[k + 5];
+            chunk.uv(out.string(trace.existingCompositions().text((int) executions[k + 4]))).u32((int) (dirty >> 32))
+                    .u32((int) dirty).sv(executions[k] - begin).uv(executions[k + 1]).sv(executions[k + 2] - record)
+                    .uv(executions[k + 3]);
+            begin = executions[k];
+            record = executions[k + 2];
+        }
+        out.end(RecordingWriter.COMPOSITIONS, 0);
     }
 
     /** Writes how many calls of methods were left out by the gate since the last such chunk. */

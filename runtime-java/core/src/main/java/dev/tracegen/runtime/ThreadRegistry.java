@@ -132,6 +132,9 @@ final class ThreadRegistry {
             if (trace.existingMarks() != null) {
                 trace.existingMarks().give();
             }
+            if (trace.existingCompositions() != null) {
+                trace.existingCompositions().give();
+            }
         }
     }
 

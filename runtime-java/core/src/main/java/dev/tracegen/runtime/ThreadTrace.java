@@ -67,6 +67,9 @@ public final class ThreadTrace {
     /** How many marks the writer got, with those that were lost. For the writer only. */
     long writtenMarks;
 
+    /** Which composables it executed; null as long as there was none. Written by the thread. */
+    private volatile Compositions compositions;
+
     /** The methods that are off by the changes that were written; null if there never was one. For the writer only. */
     TreeSet<Integer> off;
 
@@ -270,6 +273,21 @@ public final class ThreadTrace {
     }
 
     /**
+     * Copies records as {@link #copy} does, with the marks of coroutines among them if records are written only of
+     * stalls. On the sampler's thread only.
+     */
+    RecordCopy copyWithMarks(long from, long to) {
+        RecordCopy copy = copy(from, to);
+        Marks m = marks;
+        if (m == null || recorder.options().everyRecord) {
+            return copy;
+        }
+        // Behind the copy: a mark is there before its record.
+        m.keep();
+        return copy.with(m);
+    }
+
+    /**
      * Returns the history, with short messages merged, and the message that runs now. May be called on any thread.
      *
      * @return the oldest first
@@ -386,6 +404,21 @@ public final class ThreadTrace {
     /** Returns the marks, null if there are none. May be called on any thread. */
     Marks existingMarks() {
         return marks;
+    }
+
+    /** Returns the composables that it executed, and creates the object at the first call. On the thread only. */
+    Compositions compositions() {
+        Compositions c = compositions;
+        if (c == null) {
+            c = new Compositions(this, recorder.rings());
+            compositions = c;
+        }
+        return c;
+    }
+
+    /** Returns the composables that it executed, null if there are none. May be called on any thread. */
+    Compositions existingCompositions() {
+        return compositions;
     }
 
     boolean recorded() {

@@ -130,6 +130,19 @@ final class WriterQueue {
         }, 8L * marks.length);
     }
 
+    /** Hands over which composables a thread executed, before the records that come next. */
+    void compositions(final ThreadTrace trace, final long[] executions, final long lost) {
+        if (executions.length == 0 && lost == 0) {
+            return;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.calls.compositions(trace, executions, lost);
+            }
+        }, 8L * executions.length);
+    }
+
     void window(final ThreadTrace trace, final Window.Closed window) {
         put(new Job() {
             @Override
@@ -284,7 +297,7 @@ final class WriterQueue {
             void write(RecordingWriter out) {
                 writeOpenRecords(out, trace, facts, first, copy);
             }
-        }, 8L * copy.records.length);
+        }, copy.bytes());
         return true;
     }
 
@@ -303,7 +316,7 @@ final class WriterQueue {
         long from = Math.max(first, facts.written);
         long missing = copy.firstSequence - copy.overwritten;
         if (from < missing) {
-            RecordCopy before = trace.copy(from, missing);
+            RecordCopy before = trace.copy(from, missing).with(trace.existingMarks());
             long end = before.firstSequence + before.records.length;
             if (!out.calls.records(trace,
                     end == missing ? before : new RecordCopy(missing, new long[0], missing - from))) {
@@ -349,6 +362,9 @@ final class WriterQueue {
         if (!options.everyRecord) {
             boolean begun = facts.written > 0 && facts.writtenFile == out.fileId();
             out.calls.records(ended.trace, begun ? ended.records.from(facts.written) : ended.records);
+            if (ended.executions.length > 0 || ended.lostExecutions > 0) {
+                out.calls.compositions(ended.trace, ended.executions, ended.lostExecutions);
+            }
         }
         out.messages.ran(ended.trace, ended.before);
         out.messages.stall(ended.trace, ended.stall(), ended.message);

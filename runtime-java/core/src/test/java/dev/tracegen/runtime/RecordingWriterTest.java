@@ -275,6 +275,23 @@ class RecordingWriterTest {
         w.close();
     }
 
+    @Test
+    void compositions() throws Exception {
+        RecordingWriter w = writer(options("compositions.tgd"), 11);
+        Recorder recorder = new Recorder(new RecorderOptions().platform(new VirtualPlatform()));
+        ThreadTrace main = recorder.threads.main();
+        Compositions composed = main.compositions();
+        composed.begin("a.Screen (A.kt:3)", 1, -1, 1000000000L);
+        composed.begin("a.Row (A.kt:9)", 0b10_01_10_1, 0x7FFFFFFF, 1002000000L);
+        composed.end(1003000000L);
+        composed.end(1009000000L);
+        w.calls.compositions(main, composed.take(), 0);
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+9@0 +1@5 -1@6 -9@7"), 0));
+        w.calls.compositions(main, new long[] {5L, 1L << 40, 1L << 32, 4, 1, Long.MIN_VALUE}, 1L << 33);
+        compare("compositions.tgd");
+        w.close();
+    }
+
     private static long mark(int kind, int id, int hash) {
         return (long) kind << 52 | (long) id << 32 | hash & 0xFFFFFFFFL;
     }

@@ -112,6 +112,41 @@ final class WrittenChunks {
         return all;
     }
 
+    /**
+     * Returns what a thread executed: for each the composable, the dirty bits, the begin and the duration in
+     * milliseconds, and the records; and {@code lost} with how many are not there.
+     */
+    static List<String> compositions(Path file, int thread) throws Exception {
+        List<String> strings = new ArrayList<String>();
+        strings.add("");
+        List<String> all = new ArrayList<String>();
+        for (Chunk c : of(file, 0)) {
+            if (c.type == RecordingWriter.STRINGS) {
+                c.uv();
+                for (long n = c.uv(); n > 0; n--) {
+                    strings.add(c.str());
+                }
+            }
+            if (c.type != RecordingWriter.COMPOSITIONS || c.uv() != thread) {
+                continue;
+            }
+            long lost = c.uv();
+            if (lost > 0) {
+                all.add("lost " + lost);
+            }
+            long begin = 0;
+            long record = 0;
+            for (long n = c.uv(); n > 0; n--) {
+                String text = strings.get((int) c.uv()) + " " + c.u32() + " " + c.u32();
+                begin += c.sv();
+                text += " " + begin / 1000000 + " " + c.uv() / 1000000;
+                record += c.sv();
+                all.add(text + " " + record + "+" + c.uv());
+            }
+        }
+        return all;
+    }
+
     /** Returns the records of a thread as {@code +ID -ID ...}, with {@code !LOST} and the number at each gap. */
     static String records(Path file, int thread) throws Exception {
         StringBuilder b = new StringBuilder();
