@@ -62,9 +62,13 @@ final class LetGo {
 
     private static final long SECOND = 1000000000L;
 
-    /** A thread tries to let a method go itself after so many calls, if the sampler has not looked for so long. */
+    /**
+     * A thread tries to let a method go itself after so many calls, if the sampler has not looked for so long, or has
+     * not let it go so long after it was switched off.
+     */
     private static final int MANY_CALLS = 4096;
     private static final long LATE_NANOS = 3 * LOOK_NANOS;
+    private static final long MOST_NANOS = 10 * LOOK_NANOS;
 
     /** How much time passes between two tries, which look at all threads. */
     private static final long TRY_NANOS = 20000000L;
@@ -177,8 +181,9 @@ final class LetGo {
             }
             Gate.Request last = ring.applied;
             long now = options.platform.nanoTime();
-            if (now - lookedNanos > LATE_NANOS && now - triedNanos > TRY_NANOS
-                    && floods(ring, last.ids[slot], calls, now) && lock()) {
+            // The sampler may look and yet see too few of the threads.
+            boolean late = now - lookedNanos > LATE_NANOS || now - ring.lastChange.nanos > MOST_NANOS;
+            if (late && now - triedNanos > TRY_NANOS && floods(ring, last.ids[slot], calls, now) && lock()) {
                 triedNanos = now;
                 try {
                     letGo(last, slot);

@@ -44,7 +44,7 @@ final class Rings {
     /** Switches off what floods; null if nothing is to be. */
     volatile Flood flood;
 
-    /** Lets methods go by the stacks of threads; null if stacks do not show the methods whose IDs threads give. */
+    /** Lets methods go by the stacks of threads; null if stacks do not show the methods that call. */
     volatile LetGo letGo;
 
     final MemoryBudget memory;
