@@ -18,30 +18,37 @@ import (
 // slash at the end of a package may be missing. Matrix compares only the beginnings of names; here, as in all rules,
 // whole segments are compared. name is the name of the file, for positions. The error joins the errors of all lines.
 func ParseBlockList(name string, data []byte) ([]Rule, error) {
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%s: not UTF-8 text", name)
-	}
 	var rules []Rule
+	err := eachLine(name, data, func(line string, at Position) error {
+		if line[0] == '#' || line[0] == '[' {
+			return nil
+		}
+		rule, err := parseBlockLine(line, at)
+		rules = append(rules, rule)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	showFrom(rules, name)
+	return rules, nil
+}
+
+// eachLine calls read with each line of a file, without the space around it, that is not empty. The error joins those
+// of all lines.
+func eachLine(name string, data []byte, read func(line string, at Position) error) error {
+	if !utf8.Valid(data) {
+		return fmt.Errorf("%s: not UTF-8 text", name)
+	}
 	var errs []error
 	at := Position{File: name}
 	for line := range strings.Lines(strings.TrimPrefix(string(data), "\uFEFF")) {
 		at.Line++
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == '[' {
-			continue
+		if line = strings.TrimSpace(line); line != "" {
+			errs = append(errs, read(line, at))
 		}
-		rule, err := parseBlockLine(line, at)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		rules = append(rules, rule)
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	showFrom(rules, name)
-	return rules, nil
+	return errors.Join(errs...)
 }
 
 func parseBlockLine(line string, at Position) (Rule, error) {

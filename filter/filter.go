@@ -114,12 +114,12 @@ type ClassFilter struct {
 	name      string         // of the class, the original one if it was renamed
 	originals *originalNames // nil unless the filter has an R8 mapping
 	whole     Decision
-	decided   bool                 // whole holds for every method
-	library   bool                 // the class is of a library
-	family    string               // of the class, see lists.family
-	open      []openRule           // rules that may match some of its methods, descending
-	last      int32                // the rule before them that matches all of its methods, -1 if there is none
-	flags     map[signature]uint16 // access_flags of methods, nil for a class with few
+	decided   bool        // whole holds for every method
+	library   bool        // the class is of a library
+	family    string      // of the class, see lists.family
+	open      []openRule  // rules that may match some of its methods, descending
+	last      int32       // the rule before them that matches all of its methods, -1 if there is none
+	methods   methodIndex // of the class
 
 	own       Supertypes // conditions that hold by the direct supertypes of the class
 	complete  bool       // the class has no supertypes but the direct ones
@@ -137,6 +137,39 @@ type signature struct{ name, descriptor string }
 // fewMethods is the number of methods up to which a search through all methods of a class is cheaper than a table.
 // With more methods and no table, a class whose methods all call each other would take quadratic time.
 const fewMethods = 500
+
+// methodIndex finds methods of a class. It has a table only of a class with many.
+type methodIndex map[signature]int
+
+// reset prepares the index for a class.
+func (x *methodIndex) reset(c *classfile.Class) {
+	clear(*x)
+	if methods := c.Methods(); len(methods) > fewMethods {
+		if *x == nil {
+			*x = make(methodIndex, len(methods))
+		}
+		for i := range methods {
+			(*x)[signature{methods[i].Name, methods[i].Descriptor}] = i
+		}
+	}
+}
+
+// find returns the index of a method of the class, -1 if it has none of that name.
+func (x methodIndex) find(c *classfile.Class, name, descriptor string) int {
+	if len(x) > 0 {
+		if i, found := x[signature{name, descriptor}]; found {
+			return i
+		}
+		return -1
+	}
+	methods := c.Methods()
+	for i := range methods {
+		if methods[i].Name == name && methods[i].Descriptor == descriptor {
+			return i
+		}
+	}
+	return -1
+}
 
 // ForClass returns the filter for the methods of a class.
 func (f *Filter) ForClass(c *classfile.Class) ClassFilter {
@@ -167,12 +200,8 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 		cf.decided = sameForAll
 		return cf
 	}
-	if methods := c.Methods(); len(methods) > fewMethods && f.trivial <= Smart {
-		cf.flags = make(map[signature]uint16, len(methods))
-		for i := range methods {
-			m := &methods[i]
-			cf.flags[signature{m.Name, m.Descriptor}] = m.AccessFlags
-		}
+	if f.trivial <= Smart {
+		cf.methods.reset(c)
 	}
 	return cf
 }
@@ -284,15 +313,8 @@ func (cf *ClassFilter) decideUnblocked(m *classfile.Member, c *classfile.Code) D
 
 // flagsOf returns the access_flags of a method of the class; ok is false if the class does not have the method.
 func (cf *ClassFilter) flagsOf(name, descriptor string) (flags uint16, ok bool) {
-	if cf.flags != nil {
-		flags, ok = cf.flags[signature{name, descriptor}]
-		return flags, ok
-	}
-	methods := cf.class.Methods()
-	for i := range methods {
-		if methods[i].Name == name && methods[i].Descriptor == descriptor {
-			return methods[i].AccessFlags, true
-		}
+	if i := cf.methods.find(cf.class, name, descriptor); i >= 0 {
+		return cf.class.Methods()[i].AccessFlags, true
 	}
 	return 0, false
 }

@@ -57,22 +57,14 @@ type Call struct {
 type Outliner struct {
 	outline Outline
 	class   *classfile.Class
-	targets []int             // of branches so far
-	table   map[signature]int // of the methods of a class with many; else empty
+	methods methodIndex // of the class
+	targets []int       // of branches so far
 }
 
 // Class sets the class whose methods follow.
 func (o *Outliner) Class(c *classfile.Class) {
 	o.class = c
-	clear(o.table)
-	if methods := c.Methods(); len(methods) > fewMethods {
-		if o.table == nil {
-			o.table = make(map[signature]int, len(methods))
-		}
-		for i := range methods {
-			o.table[signature{methods[i].Name, methods[i].Descriptor}] = i
-		}
-	}
+	o.methods.reset(c)
 }
 
 // Outlines reports whether decisions need outlines: whether the trivial mode is [Bounded].
@@ -199,7 +191,7 @@ func (o *Outliner) call(kind CallKind, in code.Instruction) bool {
 		return false
 	}
 	if ref.Class == o.class.Name() {
-		if i := o.find(ref.Name, ref.Descriptor); i >= 0 {
+		if i := o.methods.find(o.class, ref.Name, ref.Descriptor); i >= 0 {
 			o.outline.Calls = append(o.outline.Calls, Call{CallOwn, uint16(i)})
 			return o.isExact(kind, i)
 		}
@@ -213,23 +205,6 @@ func (o *Outliner) call(kind CallKind, in code.Instruction) bool {
 	}
 	o.outline.Calls = append(o.outline.Calls, Call{kind, in.Constant()})
 	return true
-}
-
-// find returns the index of a method of the class, -1 if it has none of that name.
-func (o *Outliner) find(name, descriptor string) int {
-	methods := o.class.Methods()
-	if len(o.table) > 0 {
-		if i, found := o.table[signature{name, descriptor}]; found {
-			return i
-		}
-		return -1
-	}
-	for i := range methods {
-		if methods[i].Name == name && methods[i].Descriptor == descriptor {
-			return i
-		}
-	}
-	return -1
 }
 
 // isExact reports whether a call of method i of the class can run no other method.

@@ -1,7 +1,7 @@
 package filter
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -70,31 +69,25 @@ const (
 //
 // or the same with full. Names are as in a mapping. The error joins the errors of all lines.
 func ParseProfile(name string, data []byte) (*Profile, error) {
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%s: not UTF-8 text", name)
-	}
 	p := &Profile{}
-	var errs []error
-	at := Position{File: name}
-	for line := range strings.Lines(strings.TrimPrefix(string(data), "\uFEFF")) {
-		at.Line++
-		line = strings.TrimSpace(line)
+	err := eachLine(name, data, func(line string, at Position) error {
 		var err error
 		switch {
 		case strings.HasPrefix(line, "# tracegen-profile ") && line != profileHead:
 			err = errors.New("a later version of tracegen wrote this profile")
-		case line == "" || line[0] == '#':
+		case line[0] == '#':
 		case strings.HasPrefix(strings.TrimLeft(line, "HSP"), "L"):
 			p.addRule(line, at)
 		default:
 			err = p.addLine(line, at)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%v: %w", at, err))
+			return fmt.Errorf("%v: %w", at, err)
 		}
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -210,8 +203,8 @@ func (p *Profile) WriteTo(w io.Writer) (int64, error) {
 		return cmp.Or(cmp.Compare(a.Method.Class, b.Method.Class), cmp.Compare(a.Method.Name, b.Method.Name),
 			cmp.Compare(a.Method.Descriptor, b.Method.Descriptor))
 	})
-	out := &counter{w: bufio.NewWriter(w)}
-	fmt.Fprintf(out, `%s
+	var out bytes.Buffer
+	fmt.Fprintf(&out, `%s
 # Methods that are traced (full) or not (none), by their calls in recordings: number, own time, and time of long
 # calls. tracegen analyze --profile adds lines, and keeps the level of each. Without its line, a method is
 # decided anew.
@@ -222,22 +215,10 @@ func (p *Profile) WriteTo(w io.Writer) (int64, error) {
 		if l.Traced {
 			level = levelFull
 		}
-		fmt.Fprintf(out, "%s %d %d %d %s %s %s\n", level, l.Calls, l.Self.Milliseconds(), l.Long.Milliseconds(),
+		fmt.Fprintf(&out, "%s %d %d %d %s %s %s\n", level, l.Calls, l.Self.Milliseconds(), l.Long.Milliseconds(),
 			mapping.Text(l.Method.Class), mapping.Text(l.Method.Name), mapping.Text(l.Method.Descriptor))
 	}
-	return out.n, out.w.Flush()
-}
-
-// counter counts what is written.
-type counter struct {
-	w *bufio.Writer
-	n int64
-}
-
-func (c *counter) Write(data []byte) (int, error) {
-	n, err := c.w.Write(data)
-	c.n += int64(n)
-	return n, err
+	return out.WriteTo(w)
 }
 
 // smallAtStart is the size of code in bytes below which a method on the start's path is not traced: that of ART's

@@ -146,20 +146,7 @@ func globText(typed string) string {
 func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		last := dispatch()
-		switch {
-		case p.to != 0:
-			for n, part := range [][2]int{{0, m.living}, {m.living, m.size()}} {
-				for i := m.seek(part[0], part[1], p.from); i < part[1] && m.id(i) <= p.to; i++ {
-					if !yield(m.entryAt(i)) {
-						return
-					}
-				}
-				if n == 0 && p.to == DispatchID && !yield(last.entry(false)) {
-					return
-				}
-			}
-			return
-		case p.exact():
+		if p.exact() {
 			// One look-up instead of a scan, because callers may look up many methods.
 			key := p.class + " " + p.name + " " + p.descriptor
 			i := m.find(key)
@@ -175,23 +162,23 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 			return
 		}
 		var buf []byte
-		for i := range m.size() {
-			if i == m.living && p.match(dispatchKey) && !yield(last.entry(false)) {
+		for n, part := range [][2]int{{0, m.living}, {m.living, m.size()}} {
+			for i := m.seek(part[0], part[1], p.from); i < part[1] && (!p.ByID() || m.id(i) <= p.to); i++ {
+				if (p.ByID() || p.match(m.key(i, &buf))) && !yield(m.entryAt(i)) {
+					return
+				}
+			}
+			isDispatch := p.to == DispatchID || !p.ByID() && p.match(dispatchKey)
+			if n == 0 && isDispatch && !yield(last.entry(false)) {
 				return
 			}
-			if p.match(m.key(i, &buf)) && !yield(m.entryAt(i)) {
-				return
-			}
-		}
-		if m.living == m.size() && p.match(dispatchKey) {
-			yield(last.entry(false))
 		}
 	}
 }
 
 // exact reports whether p matches at most one identity.
 func (p *Pattern) exact() bool {
-	return p.expr == nil && p.blank == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
+	return !p.ByID() && p.expr == nil && p.blank == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
 		!strings.ContainsAny(p.class+p.name+p.descriptor, "*?")
 }
 

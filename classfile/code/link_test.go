@@ -2,7 +2,6 @@ package code_test
 
 import (
 	"archive/zip"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -133,10 +132,8 @@ func linkedAlike(t *testing.T, before, after []oracle.LinkJob) (worse int) {
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)
 	jdk := jdks[len(jdks)-1]
-	linkedBefore, err := oracle.Link(context.Background(), jdk, before)
-	oracle.Require(t, err)
-	linkedAfter, err := oracle.Link(context.Background(), jdk, after)
-	oracle.Require(t, err)
+	linkedBefore := oracle.Link(t, jdk, before)
+	linkedAfter := oracle.Link(t, jdk, after)
 	regressions := oracle.Regressions(linkedBefore, linkedAfter)
 	for i, r := range regressions {
 		if i < 10 {

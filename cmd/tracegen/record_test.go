@@ -405,7 +405,8 @@ func TestRecordSpringBoot(t *testing.T) {
 	}
 }
 
-// TestRecordExitCodes checks the exit code and what is said of the program's own.
+// TestRecordExitCodes checks the exit code, what is said of the program's own, and of a program of which nothing was
+// recorded.
 func TestRecordExitCodes(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
@@ -420,77 +421,14 @@ func TestRecordExitCodes(t *testing.T) {
 	if _, err := os.Stat(b.path("deep/er/x-mapping.txt")); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestRecordRefuses checks what is refused before the program runs, and what is said if nothing was recorded.
-func TestRecordRefuses(t *testing.T) {
-	b := newJavaBench(t)
-	b.program()
-	b.write("notes.tgd", "my notes")
-	b.write("a-mapping.txt", "my notes")
-	b.write("X.java", "class X { }")
-	b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar\n")
 	b.compile("empty", "", map[string]string{
 		"Empty.java": "public class Empty { public static void main(String[] a) { } }"})
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"bin/start"}, `bin/start is not the java program.* tracegen record --also 'lib/\*' -- bin/start`},
-		{[]string{"java", "X.java"}, `compiles the program when it starts.*javac -d DIR X\.java`},
-		{[]string{"java", "-version"}, `java -version runs no program`},
-		{[]string{"java", "-jar", "missing.jar"}, `nothing of the class path exists: missing\.jar`},
-		{[]string{"-o", "notes.tgd", "java", "-jar", "app.jar"}, `notes\.tgd exists and is not a recording`},
-		{[]string{"-o", "a.tgd", "java", "-jar", "app.jar"}, `a-mapping\.txt exists and is not a mapping`},
-		{[]string{"--slow", "5", "java", "-Dtracegen.slow=6", "-jar", "app.jar"},
-			`--slow and -Dtracegen\.slow=6 of the java command exclude each other`},
-		{[]string{"--also", "nowhere", "java", "-jar", "app.jar"}, `--also: nowhere does not exist`},
-		{[]string{"java", "-cp", "empty", "Empty"},
-			`nothing was recorded: none of the 2 methods in empty is traced \(2 trivial\).* ended with exit code 0$`},
-		{[]string{"--also", "app.jar", "java", "-cp", "empty", "Empty"},
-			`nothing was recorded: the program has loaded none of the \d classes that are traced, of empty, app\.jar, lib/util\.jar: `},
-		{[]string{"missing/java", "-jar", "app.jar"}, `cannot find the java program`},
-	} {
-		r := b.record(2, c.args...)
-		b.want(r.stderr, c.want)
-	}
-	if got := b.read("notes.tgd") + b.read("a-mapping.txt"); got != "my notesmy notes" {
-		t.Errorf("a file was changed: %s", got)
-	}
-	for _, name := range []string{"app.tgd", "app-mapping.txt"} {
-		if _, err := os.Stat(b.path(name)); err == nil {
-			t.Errorf("%s was written", name)
-		}
-	}
-}
-
-// TestRecordSettings checks that flags and tracegen.yml arrive: in the JVM, and in what is traced.
-func TestRecordSettings(t *testing.T) {
-	nightly.Only(t, "commands")
-	b := newJavaBench(t)
-	b.program()
-	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
-    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "memory"})
-        System.out.println(k + "=" + System.getProperty("tracegen." + k) + spin(3)); }` + spin + `
-}`})
-	b.write("tracegen.yml", "output: elsewhere/\nmapping: elsewhere/m.txt\ncache: elsewhere\nexits: normal\n"+
-		"rules:\n  - block: util.**\n")
-	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--format", "table", "--",
-		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.memory=8M", "-cp", "show", "Show")
-	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^memory=8M`)
-	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
-		"app.jar")
-	b.want(r.stdout, ` app\.Main\.main( +\[.*)?$`)
-	b.want(r.stderr, `^tracegen: recorded: mine\.tgd, with the mapping mine-mapping\.txt$`)
-	if strings.Contains(r.stdout, "util.Util.answer") {
-		t.Errorf("a blocked method is recorded:\n%s", r.stdout)
-	}
-	if _, err := os.Stat(b.path("elsewhere")); err == nil {
-		t.Error("the outputs of tracegen.yml, which are those of instrument, were written")
-	}
-	b.want(b.read("mine-mapping.txt"), `app\.Main`)
-	r = b.record(0, "--message", "app.Main#spin", "--slow", "1", "-o", "m.tgd", "--", "java", "-jar", "app.jar")
-	b.want(b.read("m-mapping.txt"), `^# message \d+$`)
+	r = b.record(2, "java", "-cp", "empty", "Empty")
+	b.want(r.stderr,
+		`nothing was recorded: none of the 2 methods in empty is traced \(2 trivial\).* ended with exit code 0$`)
+	r = b.record(2, "--also", "app.jar", "java", "-cp", "empty", "Empty")
+	b.want(r.stderr, `nothing was recorded: the program has loaded none of the \d classes that are traced, of empty, `+
+		`app\.jar, lib/util\.jar: `)
 }
 
 // TestRecordLetsMethodsGo records a program that floods until its method is let go, in calls that end by exceptions

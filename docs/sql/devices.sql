@@ -4,7 +4,7 @@ select
   group_key,
   device,
   count(*) as stalls,
-  count(distinct coalesce(user_id, recording)) as users,
+  count(distinct affected) as users,
   max(wall_ns) as longest_ns
 from reports
 where device is not null

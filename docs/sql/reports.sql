@@ -1,49 +1,61 @@
--- Two views. all_reports has each report once, of builds whose mapping the collector had; its column not_counted is
--- null if the report counts. reports has those that count: the other queries read it.
--- For DuckDB; run it in the directory that has the store, or replace 'collected' by its path or by s3://BUCKET/PATH.
+-- Two views, over those of duckdb.sql, spark.sql or clickhouse.sql. all_reports has each report and each stall of a
+-- recording once, of builds whose mapping was there; its column not_counted is null if it counts. reports has those
+-- that count.
 --
--- A report is twice in the files only in the moment in which the collector merges files. "named" is false while the
--- mapping of the build is missing: tracegen group skips these reports, too.
+-- A report may be in the files twice: two collectors may have taken it, and files are merged. The recording that has
+-- its stall shows more of it, also whether it counts. "named" is false while the mapping of the build is missing:
+-- tracegen group skips these reports, too.
 --
 -- The files say why a report does not count by itself: 'figures', 'normal', 'suspended', 'run' or 'idle'. An incident
 -- is 'covered' if half of it or more lies in a stall of the same thread that counts: the stall is the same trouble, and
 -- has the calls. Both reports must be there to see that; they may come on different days.
---
--- Spark:    replace read_parquet(...) by parquet.`collected/reports`, and set
---           spark.sql.sources.partitionColumnTypeInference.enabled to false; unix_millis for epoch_ms.
--- BigQuery: make an external table with hive partitioning, prefix gs://BUCKET/PATH/reports and the keys
---           {package:STRING}/{mapping:STRING}/{date:DATE}, and replace read_parquet(...) by its name; except for exclude,
---           and unix_millis for epoch_ms.
-create or replace view all_reports as
-with files as (
-  select *, row_number() over (partition by id order by named desc, received) as copy
-  from read_parquet('collected/reports/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true,
-    hive_types = {'package': varchar, 'mapping': varchar, 'date': date})
-), once as (
-  select * from files where copy = 1 and named
+create temporary view all_reports as
+with once as (
+  select *
+  from (
+    select *,
+      row_number() over (partition by id order by case when recording_sha256 is null then 1 else 0 end, named desc,
+        received_ms, wall_ns, group_key) as copy
+    from rows_of_files
+  ) as copies
+  where copy = 1 and named
 ), timed as (
-  select id, recording, thread, not_counted, coalesce(duration_ns, 0) as duration_ns,
-    report_kind in ('message', 'idle-handler', 'input') as stall,
-    -- Null for a clock that is so wrong that nanoseconds do not fit into 64 bits.
-    case when epoch_ms(began) between 1 and 4611686018427 then epoch_ms(began) * 1000000 end as begin_ns
+  select id, recording, recording_sha256, thread, not_counted, coalesce(duration_ns, 0) as lasted_ns,
+    report_kind in ('message', 'idle-handler', 'input') as stall, began_ms * 1000000 as begin_ns
   from once
+  -- Nanoseconds of a clock that is very wrong do not fit into 64 bits.
+  where began_ms between 1 and 4611686018427
 ), spans as (
-  select *, begin_ns + duration_ns as end_ns from timed where begin_ns is not null
+  select *, begin_ns + lasted_ns as end_ns from timed
 ), covered as (
-  select distinct incident.id
+  select distinct incident.id as id, 1 as found
   from spans as incident
   join spans as stall on stall.recording = incident.recording and stall.thread = incident.thread
+  -- An incident of a recording was compared with its stalls when it was read.
+  where not incident.stall and incident.recording_sha256 is null and stall.stall and stall.not_counted is null
     and least(stall.end_ns, incident.end_ns) >= greatest(stall.begin_ns, incident.begin_ns)
     and (least(stall.end_ns, incident.end_ns) - greatest(stall.begin_ns, incident.begin_ns)) * 2
       >= incident.end_ns - incident.begin_ns
-  where not incident.stall and stall.stall and stall.not_counted is null
 )
-select once.* exclude (copy, not_counted),
-  case when once.not_counted is null and covered.id is not null then 'covered' else once.not_counted end as not_counted
+select once.id as id, once.report_kind as report_kind, once.detector as detector, once.group_key as group_key,
+  once.kind as kind, once.verdict as verdict, once.title as title, once.method as method, once.hot_path as hot_path,
+  once.scene as scene, once.foreground as foreground, once.thread as thread, once.recording as recording,
+  once.user_id as user_id, once.session as session, once.app as app, once.version_name as version_name,
+  once.version_code as version_code, once.version_number as version_number, once.build_id as build_id,
+  once.mapping_digest as mapping_digest, once.manufacturer as manufacturer, once.device as device, once.abi as abi,
+  once.sdk as sdk, once.began as began, once.began_ms as began_ms, once.day as day, once.received as received,
+  once.received_ms as received_ms, once.duration_ns as duration_ns, once.suspended_ns as suspended_ns,
+  once.wall_ns as wall_ns, once.cpu_ns as cpu_ns, once.gc_ns as gc_ns, once.ended as ended, once.report as report,
+  once.recording_sha256 as recording_sha256, once.number as number, once.file as file,
+  once.limit_of as limit_of, once.confirmed_by as confirmed_by,
+  once.package as package, once.mapping as mapping, once.date as date,
+  coalesce(once.user_id, once.recording) as affected,
+  case when once.not_counted is null and coalesce(covered.found, 0) = 1 then 'covered' else once.not_counted end
+    as not_counted
 from once
 left join covered on covered.id = once.id;
 
-create or replace view reports as
+create temporary view reports as
 select *
 from all_reports
 where not_counted is null;

@@ -104,6 +104,18 @@ func MakeDirectories(files []Target) (undo func(), err error) {
 	return undo, nil
 }
 
+// Prepare makes the directories of files, see [MakeDirectories], and checks that the files can be written, see
+// [CheckWritable].
+func Prepare(con *console.Console, files []Target) (undo func(), err error) {
+	if undo, err = MakeDirectories(files); err != nil {
+		return nil, err
+	}
+	if err = CheckWritable(con, files); err != nil {
+		undo()
+	}
+	return undo, err
+}
+
 // CheckWritable fails if a file cannot be written. It is called before work that
 // takes long, and first cleans up after runs that were killed, see [output.Recover]. It creates a file in each
 // directory and removes it: on some file systems only an attempt shows whether that is possible. It expects that the

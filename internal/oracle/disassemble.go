@@ -1,11 +1,11 @@
 package oracle
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // AsmMethod is what ASM finds in a method with code.
@@ -61,19 +61,12 @@ const DefaultRuntime = "dev/tracegen/runtime/AppMethodBeat"
 // Disassemble reads every class of the jars with ASM. It returns the results for classes and, for every method with
 // code, its calls of the runtime, both sorted by job and then in the order of the jar. The jobs' dependencies are not
 // used.
-func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass, []AsmMethod, error) {
-	j, err := FindJDK(11)
-	if err != nil {
-		return nil, nil, err
-	}
-	jars, err := asmJars(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	main, err := tool{name: "asm", release: 11, path: jars}.build(ctx, j)
-	if err != nil {
-		return nil, nil, err
-	}
+func Disassemble(t testing.TB, jobs []LinkJob, o AsmOptions) ([]AsmClass, []AsmMethod) {
+	t.Helper()
+	j := NeedJDK(t, 11)
+	jars, err := asmJars(t.Context())
+	Require(t, err)
+	main := tool{name: "asm", release: 11, path: jars}.need(t, j)
 	if o.Runtime == "" {
 		o.Runtime = DefaultRuntime
 	}
@@ -84,13 +77,11 @@ func Disassemble(ctx context.Context, jobs []LinkJob, o AsmOptions) ([]AsmClass,
 	args := []string{"-Xmx1g", "-Xss8m", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
 		"dev.tracegen.oracle.Disassemble"}
 	var v asmVerdicts
-	if err := batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads), o.Runtime, what}, v.add); err != nil {
-		return nil, nil, fmt.Errorf("disassemble: %w", err)
-	}
+	batch(t, j, args, jobs, []string{strconv.Itoa(linkThreads), o.Runtime, what}, v.add)
 	// The sort is stable: jobs are read in parallel, but the rows of each come in order.
 	slices.SortStableFunc(v.classes, func(a, b AsmClass) int { return strings.Compare(a.Job, b.Job) })
 	slices.SortStableFunc(v.methods, func(a, b AsmMethod) int { return strings.Compare(a.Job, b.Job) })
-	return v.classes, v.methods, nil
+	return v.classes, v.methods
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")

@@ -2,13 +2,15 @@ package oracle
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // LinkJob is a jar whose classes are to be linked together with those of its dependencies.
@@ -62,25 +64,17 @@ var linkFlags = []string{
 }
 
 // Link links all classes of the jars in one JVM of the JDK and returns a result for every class file except
-// module-info, sorted by job and entry. No class is initialised. Classes that fail are results and no error; an error
-// means that the JVM could not run to its end.
-func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
-	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	main, err := tool{name: "link", release: 11, path: []string{whiteBox}}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	recorder, err := Recorder(ctx)
-	if err != nil {
-		return nil, err
-	}
+// module-info, sorted by job and entry. No class is initialised. Classes that fail are results; the test ends if the
+// JVM could not run to its end.
+func Link(t testing.TB, j JDK, jobs []LinkJob) []LinkResult {
+	t.Helper()
+	whiteBox := tool{name: "whitebox", release: 11}.need(t, j)
+	main := tool{name: "link", release: 11, path: []string{whiteBox}}.need(t, j)
+	recorder := NeedRecorder(t)
 	args := slices.Concat(linkFlags, []string{"-Xbootclasspath/a:" + whiteBox,
 		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
 	var results []LinkResult
-	err = batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
+	batch(t, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
 		if len(r) != 6 {
 			return fmt.Errorf("%d columns", len(r))
 		}
@@ -88,13 +82,10 @@ func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 		results = append(results, LinkResult{r[0], r[1], r[2], major, LinkStatus(r[4]), r[5]})
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
-	}
 	slices.SortFunc(results, func(a, b LinkResult) int {
 		return strings.Compare(a.Job+"\x00"+a.Entry, b.Job+"\x00"+b.Entry)
 	})
-	return results, nil
+	return results
 }
 
 // Regressions returns the results of after for classes that linked in before and no longer do, or only with their
@@ -125,34 +116,24 @@ func Regressions(before, after []LinkResult) []LinkResult {
 
 // batch runs a tool that takes a file of jobs and an output file before its other arguments, and calls a function for
 // each tab-separated row that the tool wrote. There may be millions of rows.
-func batch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest []string, row func([]string) error) error {
-	tmp, err := os.MkdirTemp("", "tracegen-oracle-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
+func batch(t testing.TB, j JDK, args []string, jobs []LinkJob, rest []string, row func([]string) error) {
+	t.Helper()
+	tmp := t.TempDir()
 	var lines strings.Builder
 	for _, job := range jobs {
 		lines.WriteString(strings.Join(append([]string{job.ID, job.Jar}, job.Deps...), "\t") + "\n")
 	}
-	in, out := filepath.Join(tmp, "jobs"), filepath.Join(tmp, "out")
-	if err := os.WriteFile(in, []byte(lines.String()), 0o644); err != nil {
-		return err
-	}
-	if err := j.java(ctx, slices.Concat(args, []string{in, out}, rest)...); err != nil {
-		return err
-	}
+	in, out := fixture.Write(t, filepath.Join(tmp, "jobs"), lines.String()), filepath.Join(tmp, "out")
+	Require(t, j.java(t.Context(), slices.Concat(args, []string{in, out}, rest)...))
 	f, err := os.Open(out)
-	if err != nil {
-		return err
-	}
+	Require(t, err)
 	defer f.Close()
 	scan := bufio.NewScanner(f)
 	scan.Buffer(nil, 1<<24)
 	for scan.Scan() {
 		if err := row(strings.Split(scan.Text(), "\t")); err != nil {
-			return fmt.Errorf("row %q: %w", scan.Text(), err)
+			t.Fatalf("JDK %d: row %q: %v", j.Feature, scan.Text(), err)
 		}
 	}
-	return scan.Err()
+	Require(t, scan.Err())
 }

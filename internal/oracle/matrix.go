@@ -1,13 +1,13 @@
 package oracle
 
 import (
-	"bufio"
-	"context"
-	"fmt"
-	"os"
+	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // matrixArtifacts are the newest release of Matrix's Gradle plugin in Maven's central repository that has a reader of
@@ -34,61 +34,33 @@ type MatrixMethod struct {
 // Matrix runs the classes of Matrix's own Gradle plugin (MatrixTrace.ParseMappingTask and MethodCollector). They read
 // the method mapping base. If jar is not empty, they then collect its methods, of which those in base keep their IDs,
 // and write a method mapping to the file out. It returns the methods that the plugin has at the end, in no order.
-func Matrix(ctx context.Context, base, jar, out string) ([]MatrixMethod, error) {
-	j, err := FindJDK(11)
-	if err != nil {
-		return nil, err
-	}
+func Matrix(t testing.TB, base, jar, out string) []MatrixMethod {
+	t.Helper()
+	j := NeedJDK(t, 11)
 	dir, err := CacheDir("maven")
-	if err != nil {
-		return nil, err
-	}
-	if err := FetchMaven(ctx, dir, matrixArtifacts); err != nil {
-		return nil, err
-	}
+	Require(t, err)
+	Require(t, FetchMaven(t.Context(), dir, matrixArtifacts))
 	var jars []string
 	for _, a := range matrixArtifacts {
 		jars = append(jars, filepath.Join(dir, a.File()))
 	}
-	main, err := tool{name: "matrix", release: 8, path: jars}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	tmp, err := os.MkdirTemp("", "matrix-")
-	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
-	}
-	defer os.RemoveAll(tmp)
-	list := filepath.Join(tmp, "list")
+	main := tool{name: "matrix", release: 8, path: jars}.need(t, j)
+	list := filepath.Join(t.TempDir(), "list")
 	args := []string{"-cp", classPath(append(jars, main)...), "dev.tracegen.oracle.Matrix", base, list}
 	if jar != "" {
 		args = append(args, jar, out)
 	}
-	if err := j.java(ctx, args...); err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
-	}
-	return readMatrixMethods(list)
-}
-
-func readMatrixMethods(path string) (all []MatrixMethod, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("matrix: %w", err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fields := strings.Split(lines.Text(), "\t")
+	Require(t, j.java(t.Context(), args...))
+	var all []MatrixMethod
+	for line := range strings.Lines(fixture.Text(t, list)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(fields) != 5 {
-			return nil, fmt.Errorf("matrix: %q: want five columns", lines.Text())
+			t.Fatalf("matrix: %q: want five columns", line)
 		}
 		id, err1 := strconv.Atoi(fields[0])
 		access, err2 := strconv.Atoi(fields[1])
-		if err1 != nil || err2 != nil {
-			return nil, fmt.Errorf("matrix: %q: want numbers", lines.Text())
-		}
+		Require(t, errors.Join(err1, err2))
 		all = append(all, MatrixMethod{id, access, fields[2], fields[3], fields[4]})
 	}
-	return all, lines.Err()
+	return all
 }

@@ -3,7 +3,6 @@ package oracle
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,10 +70,6 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 // Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {
 	nightly.Only(t, "tools")
-	ctx := context.Background()
-	if _, err := Matrix(ctx, filepath.Join(t.TempDir(), "none"), "", ""); err != nil {
-		Require(t, err)
-	}
 	dir := t.TempDir()
 	cache, err := CacheDir("maven")
 	if err != nil {
@@ -110,10 +105,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	}
 	fixture.Write(t, base, text.Bytes())
 
-	read, err := Matrix(ctx, base, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := Matrix(t, base, "", "")
 	byID := map[int]MatrixMethod{}
 	for _, m := range read {
 		byID[m.ID] = m
@@ -132,10 +124,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 		t.Errorf("Matrix reads %d methods of %d and the dispatch", len(read), ours.Len())
 	}
 
-	collected, err := Matrix(ctx, base, jar, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	collected := Matrix(t, base, jar, out)
 	theirs, err := mapping.Load(out)
 	if err != nil {
 		t.Fatal(err)

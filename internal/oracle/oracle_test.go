@@ -106,17 +106,14 @@ func TestOraclesFindPlantedFaults(t *testing.T) {
 		originals = append(originals, LinkJob{ID: id, Jar: jars[tt.release]})
 		planted = append(planted, LinkJob{ID: id, Jar: plant(t.Context(), t, jars[tt.release], tt.fault)})
 	}
-	before, err := Link(t.Context(), j, originals)
-	Require(t, err)
+	before := Link(t, j, originals)
 	for _, r := range before {
 		if r.Status != Linked {
 			t.Fatalf("an original does not link: %+v", r)
 		}
 	}
-	after, err := Link(t.Context(), j, planted)
-	Require(t, err)
-	classes, methods, err := Disassemble(t.Context(), planted, AsmOptions{Check: true})
-	Require(t, err)
+	after := Link(t, j, planted)
+	classes, methods := Disassemble(t, planted, AsmOptions{Check: true})
 	for _, tt := range tests {
 		id := tt.fault + " " + tt.release
 		t.Run(id, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // proGuardModules are the artifacts that ProGuard and its retrace need. Of the latter, Maven has only this release.
@@ -25,22 +26,20 @@ type ProGuard struct {
 }
 
 // FindProGuard returns ProGuard, to be run on the JDK j, and fetches it if the cache lacks it.
-func FindProGuard(ctx context.Context, j JDK) (ProGuard, error) {
+func FindProGuard(t testing.TB, j JDK) ProGuard {
+	t.Helper()
 	dir, err := CacheDir("maven")
-	if err != nil {
-		return ProGuard{}, err
-	}
+	Require(t, err)
 	var artifacts []Artifact
 	var jars []string
 	for _, module := range proGuardModules {
 		a, err := ParseArtifact(module)
-		if err != nil {
-			return ProGuard{}, err
-		}
+		Require(t, err)
 		artifacts = append(artifacts, a)
 		jars = append(jars, filepath.Join(dir, a.File()))
 	}
-	return ProGuard{j, classPath(jars...)}, FetchMaven(ctx, dir, artifacts)
+	Require(t, FetchMaven(t.Context(), dir, artifacts))
+	return ProGuard{j, classPath(jars...)}
 }
 
 // Obfuscate renames everything in a jar, and lets ProGuard inline and merge; unused code is not removed. It writes the
@@ -95,10 +94,8 @@ func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, er
 }
 
 // Provoke calls the methods of a jar with bad arguments, and writes the stack traces of the exceptions to the file out.
-func Provoke(ctx context.Context, j JDK, jar, out string) error {
-	classes, err := tool{name: "provoke", release: 8}.build(ctx, j)
-	if err != nil {
-		return err
-	}
-	return j.java(ctx, "-cp", classPath(classes, jar), "dev.tracegen.provoke.Provoke", jar, out)
+func Provoke(t testing.TB, j JDK, jar, out string) {
+	t.Helper()
+	classes := tool{name: "provoke", release: 8}.need(t, j)
+	Require(t, j.java(t.Context(), "-cp", classPath(classes, jar), "dev.tracegen.provoke.Provoke", jar, out))
 }

@@ -3,9 +3,10 @@ package oracle
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // RecorderModule is the name of the recorder as a named module.
@@ -62,14 +63,10 @@ type Summary struct {
 }
 
 // ReadSummary reads what the recorder wrote.
-func ReadSummary(file string) (Summary, error) {
-	var s Summary
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return s, fmt.Errorf("the recorder wrote nothing: %w", err)
+func ReadSummary(t testing.TB, file string) (s Summary) {
+	t.Helper()
+	if err := json.Unmarshal(fixture.Read(t, file), &s); err != nil {
+		t.Fatalf("%s: %v", filepath.Base(file), err)
 	}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("%s: %w", filepath.Base(file), err)
-	}
-	return s, nil
+	return s
 }

@@ -52,10 +52,7 @@ func TestRecorder(t *testing.T) {
 				summary, events := filepath.Join(t.TempDir(), "summary"), filepath.Join(t.TempDir(), "events")
 				args := append([]string{RecorderFlag(summary), RecorderEventsFlag(events)}, flags...)
 				fixture.Run(t, exec.Command(j.Tool("java"), append(args, "Beats")...))
-				got, err := ReadSummary(summary)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := ReadSummary(t, summary)
 				want := Summary{Threads: 2, Entries: 7, Exits: 4, DistinctMethods: 7, ExitsTooMany: 1,
 					ClosedLate: 2, OpenInEndedThreads: 1, OpenInLiveThreads: 1, BadIDs: 2, MaxDepth: 3}
 				if got != want {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 //go:embed java
@@ -71,6 +72,14 @@ func (t tool) build(ctx context.Context, j JDK) (string, error) {
 		return "", err
 	}
 	return final, Publish(out, final)
+}
+
+// need is [tool.build] for a test, which cannot go on without it.
+func (t tool) need(of testing.TB, j JDK) string {
+	of.Helper()
+	classes, err := t.build(of.Context(), j)
+	Require(of, err)
+	return classes
 }
 
 // compile runs javac, twice if there is a module declaration: releases before 9 have none, so that all sources are

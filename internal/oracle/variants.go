@@ -1,14 +1,15 @@
 package oracle
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // Variant is a changed class file of a jar's class.
@@ -48,32 +49,28 @@ func (v Verdict) MissingClass() bool {
 	return false
 }
 
-// LinkVariants links all variants of a job in one JVM of the JDK. The results are in the order of the variants. An
-// error means that the JVM could not run to its end.
-func LinkVariants(ctx context.Context, j JDK, job VariantJob) ([]Verdict, error) {
-	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	main, err := tool{name: "variants", release: 11, path: []string{whiteBox}}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
+// LinkVariants links all variants of a job in one JVM of the JDK. The results are in the order of the variants. The
+// test ends if the JVM could not run to its end.
+func LinkVariants(t testing.TB, j JDK, job VariantJob) []Verdict {
+	t.Helper()
+	whiteBox := tool{name: "whitebox", release: 11}.need(t, j)
+	main := tool{name: "variants", release: 11, path: []string{whiteBox}}.need(t, j)
 	args := slices.Concat(linkFlags, []string{"-XX:MaxMetaspaceSize=1500m", "-Xbootclasspath/a:" + whiteBox,
 		"-cp", main, "dev.tracegen.oracle.Variants"})
-	dir, err := os.MkdirTemp("", "tracegen-variants-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	// The tool takes the file of variants where others take the jar.
-	file := filepath.Join(dir, "variants")
-	if err := writeVariants(file, job.Variants); err != nil {
-		return nil, err
+	var b []byte
+	for i, v := range job.Variants {
+		name := strings.ReplaceAll(v.Class, "/", ".")
+		b = binary.BigEndian.AppendUint32(b, uint32(i))
+		b = binary.BigEndian.AppendUint16(b, uint16(len(name)))
+		b = append(b, name...)
+		b = binary.BigEndian.AppendUint32(b, uint32(len(v.Data)))
+		b = append(b, v.Data...)
 	}
+	file := fixture.Write(t, filepath.Join(t.TempDir(), "variants"), b)
 	jobs := []LinkJob{{ID: "0", Jar: file, Deps: append([]string{job.Jar}, job.Deps...)}}
 	verdicts := make([]Verdict, len(job.Variants))
-	err = batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
+	batch(t, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
 		if len(r) != 5 {
 			return fmt.Errorf("%d columns", len(r))
 		}
@@ -84,23 +81,5 @@ func LinkVariants(ctx context.Context, j JDK, job VariantJob) ([]Verdict, error)
 		verdicts[number] = Verdict{Linked: r[2] == "ok", Exception: r[3], Message: r[4]}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
-	}
-	return verdicts, nil
-}
-
-// writeVariants writes the variants in the form that the tools read. Names of the classes that are linked here are
-// ASCII; a variant with another name would not be found, and the tests would show that.
-func writeVariants(file string, variants []Variant) error {
-	var b []byte
-	for i, v := range variants {
-		name := strings.ReplaceAll(v.Class, "/", ".")
-		b = binary.BigEndian.AppendUint32(b, uint32(i))
-		b = binary.BigEndian.AppendUint16(b, uint16(len(name)))
-		b = append(b, name...)
-		b = binary.BigEndian.AppendUint32(b, uint32(len(v.Data)))
-		b = append(b, v.Data...)
-	}
-	return os.WriteFile(file, b, 0o644)
+	return verdicts
 }

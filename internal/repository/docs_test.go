@@ -100,7 +100,7 @@ func TestDocumentRulesFindPlantedFaults(t *testing.T) {
 }
 
 var (
-	shownCommand = regexp.MustCompile(`(?m)^    (?:\$ )?(?:go run \./cmd/tracegen|tracegen) ((?:mappings )?[a-z]+)([^#\n]*)`)
+	shownCommand = regexp.MustCompile(`(?m)^    (?:\$ )?(?:go run \./cmd/tracegen|tracegen) (collect (?:compact|expire|forget)|(?:mappings )?[a-z]+)([^#\n]*)`)
 	shownFlag    = regexp.MustCompile(`(?:^|\s)(--?[a-z][a-z0-9-]*)`)
 )
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 )
@@ -176,15 +175,10 @@ func (e *Entry) Raw() []byte { return e.archive.data[e.data:e.dataEnd()] }
 
 // Guard calls read, which reads raw data of the archive. It returns an error if the file does not have them any more:
 // one that is mapped into memory may have become shorter.
-func (a *Archive) Guard(read func()) (err error) {
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			err = a.fault(r)
-		}
-	}()
-	read()
+func (a *Archive) Guard(read func()) error {
+	if !Guard(read) {
+		return a.errorf(-1, "the file was shortened while it was read; run again when nothing else writes it")
+	}
 	return nil
 }
 
@@ -199,13 +193,14 @@ func (e *Entry) Level(asked Level) Level {
 
 // parse fills in everything but name and data.
 func (a *Archive) parse() (err error) {
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			err = a.fault(r)
-		}
-	}()
+	if fault := a.Guard(func() { err = a.parseMapped() }); fault != nil {
+		return fault
+	}
+	return err
+}
+
+// parseMapped is parse for an archive that is guarded.
+func (a *Archive) parseMapped() error {
 	end, err := a.findEnd()
 	if err != nil {
 		return err

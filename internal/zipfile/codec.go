@@ -46,7 +46,7 @@ const maxExpansion = 1032
 const maxRead = math.MaxInt32
 
 // A buffer of the declared inflated size is allocated at once if this size is at most trustedSize bytes or at most
-// plausibleExpansion times the compressed size. Otherwise the buffer grows with the data that is inflated.
+// plausibleExpansion times the compressed size. Otherwise package flate inflates, into a buffer that grows with the data.
 const (
 	trustedSize        = 1 << 20
 	plausibleExpansion = 16
@@ -77,14 +77,6 @@ type buffer struct{ b []byte }
 func (b *buffer) Write(p []byte) (int, error) {
 	b.b = append(b.b, p...)
 	return len(p), nil
-}
-
-// inflater inflates with its decoder, or with stream where the decoder gives up.
-type inflater struct {
-	decoder
-	source bytes.Reader  // the input of stream
-	stream io.ReadCloser // of package flate; nil until the decoder gives up, as it needs 40 KB
-	beyond [1]byte       // for a byte behind the declared size
 }
 
 // Read returns the inflated data of e, checked against its declared size and CRC. The result uses the memory of buf
@@ -168,71 +160,35 @@ func (e *Entry) readable() error {
 // size. Like the JDK, inflate accepts data behind the end of the deflate stream: size and CRC show that the stream
 // itself is complete.
 func (c *Codec) inflate(e *Entry, buf []byte, tokens *[]token) ([]byte, error) {
-	z, _ := c.inflaters.Get().(*inflater)
+	z, _ := c.inflaters.Get().(*decoder)
 	if z == nil {
-		z = new(inflater)
+		z = new(decoder)
 	}
-	step := max(trustedSize, plausibleExpansion*len(e.Raw()))
-	if size := int(e.Size); size <= step {
+	defer c.inflaters.Put(z)
+	if size := int(e.Size); size <= max(trustedSize, plausibleExpansion*len(e.Raw())) {
 		if cap(buf) < size {
 			buf = make([]byte, size, size+slack)
 		}
 		if z.inflate(buf[:cap(buf)], size, e.Raw(), tokens) {
-			c.inflaters.Put(z)
 			return buf[:size], nil
 		}
 	}
 	if tokens != nil {
 		*tokens = (*tokens)[:0]
 	}
-	z.source.Reset(e.Raw())
-	var err error
-	if z.stream == nil {
-		z.stream = flate.NewReader(&z.source)
-	} else {
-		err = z.stream.(flate.Resetter).Reset(&z.source, nil)
+	source := bytes.NewReader(e.Raw())
+	data, err := io.ReadAll(io.LimitReader(flate.NewReader(source), int64(e.Size)+1))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == nil && len(data) < int(e.Size):
+		err = fmt.Errorf("data ends after %d of the declared %d bytes", len(data), e.Size)
+	case err == nil && len(data) > int(e.Size):
+		err = fmt.Errorf("data inflates to more than the declared %d bytes", e.Size)
 	}
-	if err == nil {
-		buf, err = z.read(buf, int(e.Size), step)
-	}
-	at := e.data + int64(e.CompressedSize) - int64(z.source.Len())
-	// The pool must not keep a mapping alive that its owner will unmap.
-	z.source.Reset(nil)
-	c.inflaters.Put(z)
 	if err != nil {
+		at := e.data + int64(e.CompressedSize) - int64(source.Len())
 		return nil, e.errorf(ErrFormat, at, "inflate: %w", err)
 	}
-	return buf, nil
-}
-
-// read reads z.stream, which must have size bytes, into buf or into new memory. It allocates at most step bytes
-// first, and then at most doubles what it has read.
-func (z *inflater) read(buf []byte, size, step int) ([]byte, error) {
-	if cap(buf) < size && cap(buf) < step {
-		buf = make([]byte, min(size, step))
-	}
-	for n := 0; ; {
-		buf = buf[:min(size, cap(buf))]
-		got, err := io.ReadFull(z.stream, buf[n:])
-		n += got
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, fmt.Errorf("data ends after %d of the declared %d bytes", n, size)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if n == size {
-			break
-		}
-		buf = append(make([]byte, 0, min(size, 2*n)), buf...)
-	}
-	switch _, err := io.ReadFull(z.stream, z.beyond[:]); {
-	case err == nil:
-		return nil, fmt.Errorf("data inflates to more than the declared %d bytes", size)
-	case !errors.Is(err, io.EOF):
-		return nil, err
-	}
-	return buf, nil
+	return data, nil
 }
 
 // Compress returns data compressed at that level. With LevelStore the result is a view of data, so that data must
@@ -274,16 +230,6 @@ func (c *Codec) Keep(p Packed) Packed {
 		p.buffer = c.buffer(len(p.Data))
 		p.buffer.b = append(p.buffer.b, p.Data...)
 		p.Data = p.buffer.b
-	}
-	return p
-}
-
-// Exchange is [Codec.Keep] for data that lies at the start of memory. It copies nothing: the memory becomes that of the
-// Codec, which puts empty memory of its own in its place.
-func (c *Codec) Exchange(p Packed, memory *[]byte) Packed {
-	if p.buffer == nil {
-		p.buffer = c.buffer(len(p.Data))
-		*memory, p.buffer.b = p.buffer.b, p.Data
 	}
 	return p
 }

@@ -75,30 +75,19 @@ func wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", sentinel, fmt.Errorf(format, args...))
 }
 
-// fault returns an error for a value that recover returned while a mapping was read, if it is a memory fault.
-func (a *Archive) fault(recovered any) error {
-	mustBeFault(recovered)
-	return a.errorf(-1, "the file was shortened while it was read; run again when nothing else writes it")
-}
-
-// mustBeFault panics again for a value that recover returned while a mapping was read, unless it is a memory fault:
-// that happens if another program shortens the file after it was mapped. Any other panic is a defect in this program.
-func mustBeFault(recovered any) {
-	if _, ok := recovered.(interface {
-		runtime.Error
-		Addr() uintptr
-	}); !ok {
-		panic(recovered)
-	}
-}
-
-// Guard calls read, which reads what [MapStart] returned. It returns false if the file does not have it any more.
+// Guard calls read, which reads what [MapStart] returned, or an archive that is mapped. It returns false if the file does
+// not have it any more: another program has shortened it. A panic for any other reason is a defect in this program.
 func Guard(read func()) (whole bool) {
 	restore := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(restore)
 		if r := recover(); r != nil {
-			mustBeFault(r)
+			if _, isFault := r.(interface {
+				runtime.Error
+				Addr() uintptr
+			}); !isFault {
+				panic(r)
+			}
 		}
 	}()
 	read()

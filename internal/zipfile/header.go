@@ -3,7 +3,6 @@ package zipfile
 import (
 	"fmt"
 	"math"
-	"runtime/debug"
 )
 
 // recordChange has the new values of a central record; everything else in the record is kept.
@@ -108,14 +107,15 @@ func appendExtra64(b []byte, values ...uint64) []byte {
 // localHeader returns the local header of e, with its name and extra fields, for the new data p. It uses memory if
 // that is big enough. The zip64 field of a local header must have both sizes (4.5.3); it is dropped if neither size
 // needs it and the old header did not use it.
-func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			err = e.archive.fault(r)
-		}
-	}()
+func (e *Entry) localHeader(memory []byte, p Packed) (header []byte, err error) {
+	if fault := e.archive.Guard(func() { header, err = e.mappedHeader(memory, p) }); fault != nil {
+		return nil, fault
+	}
+	return header, err
+}
+
+// mappedHeader is localHeader for an archive that is guarded.
+func (e *Entry) mappedHeader(memory []byte, p Packed) ([]byte, error) {
 	old := e.archive.data[e.head:e.data]
 	extraAt := localSize + int64(u16(old, 26))
 	extra := old[extraAt:]

@@ -31,27 +31,15 @@ func (a *Archive) parseLocals() error {
 		return err
 	}
 	a.prefix = a.directory
-	sorted := true
-	last := int64(0)
-	for i := range a.entries {
-		e := &a.entries[i]
-		a.prefix = min(a.prefix, e.head)
-		sorted = sorted && e.head >= last
-		last = e.head
-	}
-	if sorted {
-		for i := 1; i < len(a.entries); i++ {
-			if err := checkNoOverlap(&a.entries[i-1], &a.entries[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	order := make([]*Entry, len(a.entries))
 	for i := range a.entries {
 		order[i] = &a.entries[i]
+		a.prefix = min(a.prefix, order[i].head)
 	}
-	slices.SortStableFunc(order, func(x, y *Entry) int { return cmp.Compare(x.head, y.head) })
+	byHead := func(x, y *Entry) int { return cmp.Compare(x.head, y.head) }
+	if !slices.IsSortedFunc(order, byHead) {
+		slices.SortStableFunc(order, byHead)
+	}
 	for i := 1; i < len(order); i++ {
 		if err := checkNoOverlap(order[i-1], order[i]); err != nil {
 			return err

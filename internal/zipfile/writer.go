@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime/debug"
 	"unicode/utf8"
 )
 
@@ -249,22 +248,16 @@ func (w *Writer) flushRun() {
 	}
 	a, b, from := w.run, w.run.data[w.runAt:w.runTo], w.runAt
 	w.run = nil
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			w.err = a.fault(r)
-		}
-	}()
-	if len(b) >= writeThrough {
+	fault := a.Guard(func() {
 		w.put(b[:min(len(b), runPiece)])
 		for at := runPiece; at < len(b); at += runPiece {
 			a.Release(from+int64(at)-runPiece, from+int64(at))
 			w.put(b[at:min(len(b), at+runPiece)])
 		}
-		return
+	})
+	if fault != nil {
+		w.err = fault
 	}
-	w.put(b)
 }
 
 // put appends bytes to the buffer, or writes them to the output directly if there are many.

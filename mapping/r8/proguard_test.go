@@ -23,8 +23,7 @@ import (
 func TestCorpusProGuard(t *testing.T) {
 	nightly.Only(t, "classes")
 	jdk := oracle.NeedJDK(t, 17)
-	proguard, err := oracle.FindProGuard(t.Context(), jdk)
-	oracle.Require(t, err)
+	proguard := oracle.FindProGuard(t, jdk)
 	names := []string{"jackson-core-2.19.0"}
 	if corpus.IsFull() {
 		names = append(names, "commons-collections-2.1", "bsh-1.3.0")
@@ -39,7 +38,7 @@ func compare(t *testing.T, jdk oracle.JDK, proguard oracle.ProGuard, jar corpus.
 	out, mapping, traces := filepath.Join(dir, "out.jar"), filepath.Join(dir, "mapping.txt"),
 		filepath.Join(dir, "traces")
 	oracle.Require(t, proguard.Obfuscate(t.Context(), jar.Classes, out, mapping))
-	oracle.Require(t, oracle.Provoke(t.Context(), jdk, out, traces))
+	oracle.Provoke(t, jdk, out, traces)
 	text := fixture.Read(t, traces)
 	m, err := r8.Load(mapping)
 	if err != nil {

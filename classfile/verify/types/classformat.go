@@ -54,43 +54,23 @@ func (k *checker) checkClass() {
 	k.checkClassAttributes()
 }
 
-// checkDuplicates checks that no two members have the same name and descriptor. It looks for them only if two have
-// hashes that begin alike.
+// checkDuplicates checks that no two members have the same name and descriptor.
 func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
-	const bits = 14
-	var seen [1 << bits / 64]uint64 // a bit for each beginning of a hash
-	alike := uint64(0)
-	for i := range members {
-		hash := (k.hash(members[i].Name)*31 + k.hash(members[i].Descriptor)) >> (32 - bits)
-		alike |= seen[hash/64] & (1 << (hash % 64))
-		seen[hash/64] |= 1 << (hash % 64)
-	}
-	if alike != 0 {
-		key := func(i int) [2]string { return [2]string{members[i].Name, members[i].Descriptor} }
-		eachRepeated(len(members), key, func(i int) { k.formatFinding(&members[i], rule, want, "two") })
-	}
+	key := func(i int) [2]string { return [2]string{members[i].Name, members[i].Descriptor} }
+	eachRepeated(len(members), key, func(i int) { k.formatFinding(&members[i], rule, want, "two") })
 }
 
 // eachRepeated calls visit for each i below n whose key is also that of a smaller one.
 func eachRepeated[K comparable](n int, key func(i int) K, visit func(i int)) {
-	const few = 16 // keys that are compared with each other, which needs no memory
-	var seen map[K]bool
-	if n > few {
-		seen = make(map[K]bool, n)
+	if n < 2 {
+		return
 	}
+	seen := make(map[K]bool, n)
 	for i := range n {
-		now := key(i)
-		twice := seen[now]
-		if seen != nil {
-			seen[now] = true
-		} else {
-			for j := 0; j < i && !twice; j++ {
-				twice = key(j) == now
-			}
-		}
-		if twice {
+		if seen[key(i)] {
 			visit(i)
 		}
+		seen[key(i)] = true
 	}
 }
 

@@ -149,13 +149,11 @@ func (k *checker) numbered(name string) vtype {
 	case "java/lang/String":
 		return tString
 	}
-	hash := k.hash(name)
-	slot := k.slot(name, hash)
-	switch {
-	case slot.round == k.round:
-		return slot.t
-	case classfile.ValidName(name, classfile.ClassName, k.major):
-		return k.add(name, hash, slot)
+	if t, known := k.numbers[name]; known {
+		return t
+	}
+	if classfile.ValidName(name, classfile.ClassName, k.major) {
+		return k.add(name)
 	}
 	return tTop
 }

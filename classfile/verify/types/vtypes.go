@@ -1,7 +1,6 @@
 package types
 
 import (
-	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -87,84 +86,44 @@ type className struct {
 	info      *ClassInfo
 }
 
-// names numbers the names that one class mentions, so that types can be compared as numbers. It finds a name through an
-// open hash table. To clear the table for the next class, it increments round: clearing a map would take time for the
-// largest class so far.
+// names numbers the names that one class mentions, so that types can be compared as numbers.
 type names struct {
-	list  []className
-	slots []nameSlot // a power of two of them, at most half in use
-	round uint32     // the round of slots that are in use
-	seed  maphash.Seed
+	list    []className
+	numbers map[string]vtype
 }
 
-// nameSlot is a slot of the hash table. It is in use if its round is the current one.
-type nameSlot struct {
-	round uint32
-	hash  uint32
-	t     vtype
-}
-
-// minSlots is the size of the first hash table.
-const minSlots = 256
+// maxNames is how many names a class has at most of which the table is used for the next class: to clear a large one
+// takes longer than to make another.
+const maxNames = 1 << 10
 
 // reset forgets all names but those with fixed numbers, and keeps the memory.
 func (n *names) reset() {
+	if len(n.list) > maxNames || n.numbers == nil {
+		n.numbers = make(map[string]vtype, maxNames/2)
+	} else {
+		clear(n.numbers)
+	}
 	clear(n.list) // the names are substrings of a class file
 	n.list = n.list[:0]
-	if n.round++; n.round == 0 || n.slots == nil {
-		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
-	}
 	for _, name := range fixedNames {
 		n.of(name)
 	}
 }
 
-// slot returns the slot of a name: its own, or the free one that it is to be put into.
-func (n *names) slot(name string, hash uint32) *nameSlot {
-	for i := int(hash); ; i++ {
-		s := &n.slots[i&(len(n.slots)-1)]
-		if s.round != n.round || s.hash == hash && n.list[s.t.index()].name == name {
-			return s
-		}
-	}
-}
-
-// grow doubles the table.
-func (n *names) grow() {
-	old := n.slots
-	n.slots = make([]nameSlot, 2*len(old))
-	for _, s := range old {
-		if s.round != n.round {
-			continue
-		}
-		i := int(s.hash)
-		for n.slots[i&(len(n.slots)-1)].round == n.round {
-			i++
-		}
-		n.slots[i&(len(n.slots)-1)] = s
-	}
-}
-
 // of returns the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
-	hash := n.hash(name)
-	s := n.slot(name, hash)
-	if s.round == n.round {
-		return s.t
+	t, known := n.numbers[name]
+	if !known {
+		t = n.add(name)
 	}
-	return n.add(name, hash, s)
+	return t
 }
 
-func (n *names) hash(name string) uint32 { return uint32(maphash.String(n.seed, name)) }
-
-// add returns the type of a name that has no number yet, with the slot that it is to be put into.
-func (n *names) add(name string, hash uint32, s *nameSlot) vtype {
+// add returns the type of a name that has no number yet.
+func (n *names) add(name string) vtype {
 	t := vtype(len(n.list))<<kindBits | kindObject
-	*s = nameSlot{n.round, hash, t}
+	n.numbers[name] = t
 	n.list = append(n.list, className{name: name})
-	if 2*len(n.list) > len(n.slots) {
-		n.grow()
-	}
 	if name[0] == '[' {
 		component := n.component(name[1:])
 		n.list[t.index()].component = component

@@ -1,9 +1,11 @@
 package buildreport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -119,49 +121,33 @@ func checkProfileMethods(a *Artifacts, limit guardLimit) Guard {
 	return g
 }
 
-// artifactRow is a row of the table.
-type artifactRow struct {
-	name string
-	of   func(*artifact.Artifact) (number float64, known bool)
-	// share says that the number is a share in percent.
-	share bool
+// artifactNumber is a row of the table. A number that is not known is NaN.
+type artifactNumber struct {
+	name   string
+	number float64
+	share  bool // in percent
 }
 
-// counted returns a function for a number that is always known.
-func counted[N int | int64](of func(*artifact.Artifact) N) func(*artifact.Artifact) (float64, bool) {
-	return func(a *artifact.Artifact) (float64, bool) { return float64(of(a)), true }
-}
-
-func ofShares(of func(*artifact.Shares) float64) func(*artifact.Artifact) (float64, bool) {
-	return func(a *artifact.Artifact) (float64, bool) {
-		if a.Shares == nil {
-			return 0, false
-		}
-		return of(a.Shares), true
+func numbersOf(a *artifact.Artifact) []artifactNumber {
+	unknown := math.NaN()
+	shares := cmp.Or(a.Shares, &artifact.Shares{Optimized: unknown, Shrunk: unknown, Obfuscated: unknown})
+	size, methods, classes := unknown, unknown, unknown
+	if p := a.Profile; p != nil {
+		size, methods, classes = float64(p.Bytes), float64(p.Methods), float64(p.Classes)
 	}
-}
-
-func ofProfile(of func(*artifact.Profile) int) func(*artifact.Artifact) (float64, bool) {
-	return func(a *artifact.Artifact) (float64, bool) {
-		if a.Profile == nil {
-			return 0, false
-		}
-		return float64(of(a.Profile)), true
+	return []artifactNumber{
+		{"dex files", float64(a.DexFiles), false},
+		{"bytes of dex files", float64(a.DexBytes), false},
+		{"classes", float64(a.Classes), false},
+		{"methods", float64(a.Methods), false},
+		{"method references", float64(a.References), false},
+		{"code that R8 may optimize", shares.Optimized, true},
+		{"code that R8 may shrink", shares.Shrunk, true},
+		{"code that R8 may obfuscate", shares.Obfuscated, true},
+		{"bytes of the baseline profile", size, false},
+		{"methods in it", methods, false},
+		{"classes in it", classes, false},
 	}
-}
-
-var artifactRows = []artifactRow{
-	{"dex files", counted(func(a *artifact.Artifact) int { return a.DexFiles }), false},
-	{"bytes of dex files", counted(func(a *artifact.Artifact) int64 { return a.DexBytes }), false},
-	{"classes", counted(func(a *artifact.Artifact) int { return a.Classes }), false},
-	{"methods", counted(func(a *artifact.Artifact) int { return a.Methods }), false},
-	{"method references", counted(func(a *artifact.Artifact) int { return a.References }), false},
-	{"code that R8 may optimize", ofShares(func(s *artifact.Shares) float64 { return s.Optimized }), true},
-	{"code that R8 may shrink", ofShares(func(s *artifact.Shares) float64 { return s.Shrunk }), true},
-	{"code that R8 may obfuscate", ofShares(func(s *artifact.Shares) float64 { return s.Obfuscated }), true},
-	{"bytes of the baseline profile", ofProfile(func(p *artifact.Profile) int { return p.Bytes }), false},
-	{"methods in it", ofProfile(func(p *artifact.Profile) int { return p.Methods }), false},
-	{"classes in it", ofProfile(func(p *artifact.Profile) int { return p.Classes }), false},
 }
 
 // maxNamed is how many methods a text names.
@@ -176,36 +162,35 @@ func (a *Artifacts) WriteTable(w io.Writer) error {
 	} else {
 		fmt.Fprintf(&b, "| %-30s | %12s |\n|%s|%s:|\n", "", "with", strings.Repeat("-", 32), strings.Repeat("-", 13))
 	}
-	for _, row := range artifactRows {
-		app, known := row.of(a.App)
+	for i, row := range numbersOf(a.App) {
 		if a.Plain == nil {
-			fmt.Fprintf(&b, "| %-30s | %12s |\n", row.name, row.text(app, known))
+			fmt.Fprintf(&b, "| %-30s | %12s |\n", row.name, row)
 			continue
 		}
-		plain, before := row.of(a.Plain)
-		change := ""
-		switch {
-		case !known || !before || plain == app:
+		plain, change := numbersOf(a.Plain)[i], ""
+		switch difference := row.number - plain.number; {
+		case math.IsNaN(difference) || difference == 0:
 		case row.share:
-			change = fmt.Sprintf("%+.2f", app-plain)
-		case plain != 0:
-			change = fmt.Sprintf("%+.1f %%", 100*(app-plain)/plain)
+			change = fmt.Sprintf("%+.2f", difference)
+		case plain.number != 0:
+			change = fmt.Sprintf("%+.1f %%", 100*difference/plain.number)
 		}
-		fmt.Fprintf(&b, "| %-30s | %12s | %12s | %9s |\n", row.name, row.text(plain, before), row.text(app, known), change)
+		fmt.Fprintf(&b, "| %-30s | %12s | %12s | %9s |\n", row.name, plain, row, change)
 	}
 	a.writeNotes(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (row *artifactRow) text(number float64, known bool) string {
+// String returns the number as the table has it.
+func (row artifactNumber) String() string {
 	switch {
-	case !known:
+	case math.IsNaN(row.number):
 		return "-"
 	case row.share:
-		return fmt.Sprintf("%.2f %%", number)
+		return fmt.Sprintf("%.2f %%", row.number)
 	}
-	return strconv.FormatFloat(number, 'f', 0, 64)
+	return strconv.FormatFloat(row.number, 'f', 0, 64)
 }
 
 func (a *Artifacts) writeNotes(b *strings.Builder) {

@@ -28,13 +28,13 @@ func TestGuards(t *testing.T) {
 		{check(r, "growth=7.99"), true, "by 8.00 %"},
 		{check(r, "ratio=3"), false, "3 methods are traced, 1 in old.txt: 3.000"},
 		{check(r, "ratio=3.01"), true, "3.000"},
-		{check(&Run{Mapping: r.Mapping}, "ratio=5"), false, "no base"},
+		{check(&Run{Result: Result{Mapping: r.Mapping}}, "ratio=5"), false, "no base"},
 		{check(r, "digest="+r.Mapping.Digest()), false, r.Mapping.Digest()},
 		{check(r, "digest="+mapping.Unstamped), true, r.Mapping.Digest()},
 		{check(r, "introduced"), false, "0"},
-		{check(&Run{Introduced: 1}, "introduced"), true, "rejected: 1"},
+		{check(&Run{Result: Result{Introduced: 1}}, "introduced"), true, "rejected: 1"},
 		{check(r, "unverifiable"), false, "0"},
-		{check(&Run{PreExisting: 2}, "unverifiable"), true, "left as they are: 2"},
+		{check(&Run{Result: Result{PreExisting: 2}}, "unverifiable"), true, "left as they are: 2"},
 	} {
 		if row.guard.Failed != row.failed || !strings.Contains(row.guard.Actual, row.found) || row.guard.Name == "" ||
 			row.guard.Expected == "" {

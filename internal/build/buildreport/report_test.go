@@ -56,26 +56,29 @@ func sampleRun(t *testing.T) *Run {
 		Options:     map[string]string{"exits": "throws", "trivial": "smart"},
 		Rules:       []string{"tracegen.yml:3: block com.example.**#get*", "list.txt:1: block Foo#<init>"},
 		MappingFile: "out/map.txt", BaseFile: "old.txt",
-		Mapping: m, Base: base,
-		Inputs: []Input{
-			inputResult("a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7),
-			inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
+		Base: base,
+		Result: Result{
+			Mapping: m,
+			Inputs: []Input{
+				inputResult("a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7),
+				inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
+			},
+			Packages: []Package{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
+			Skipped: slices.Values([]Skipped{
+				skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
+					""),
+				skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked,
+					"tracegen.yml:3: block com.example.**#get*"),
+				skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial,
+					""),
+				skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
+					"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
+			}),
+			LeftOut:  []LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
+			Warnings: []string{"a.jar: signed, \x07which the output is not"},
 		},
-		Packages: []Package{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
 		Guards: []Guard{{Name: "growth", Expected: "at most 5 %", Actual: "by 8 %", Failed: true, Limit: 5.0,
 			Value: 8.0, Unit: "percent"}},
-		Skipped: slices.Values([]Skipped{
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
-				""),
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked,
-				"tracegen.yml:3: block com.example.**#get*"),
-			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "<init>", "()V", filter.ReasonTrivial,
-				""),
-			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
-				"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
-		}),
-		LeftOut:  []LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
-		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
 }
 

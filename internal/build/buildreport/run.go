@@ -22,35 +22,36 @@ type Run struct {
 	// MappingFile and BaseFile are the names of the mapping and the base mapping on the command line; BaseFile may be
 	// empty.
 	MappingFile, BaseFile string
-	// Mapping is the mapping of the run, nil for scan. Base is the base mapping, or nil.
-	Mapping, Base *mapping.Mapping
-	// Inputs are in the order of the command line.
-	Inputs []Input
+	// Base is the base mapping, or nil.
+	Base *mapping.Mapping
+	Result
 	// Runtime is the built-in runtime, if the run added it, else nil. No number of the run counts it.
 	Runtime *Runtime
-	// Packages are the packages with rewritten classes, in any order.
-	Packages []Package
-	// Own and Libraries count the methods of the program itself and those of its libraries; without --libraries, all are
-	// the program's own.
-	Own, Libraries Methods
 	// Guards are the results of the enabled guards.
 	Guards []Guard
-	// Skipped are the skipped methods, in any order; nil if there are none. They are read several times.
-	Skipped iter.Seq[Skipped]
-	// Warnings are the warnings of the run.
-	Warnings []string
-	// LeftOut are the entries that a merged output does not have, in input order.
-	LeftOut []LeftOut
-	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
-	// left as they are because of pre-existing findings.
-	Introduced, PreExisting int
-	// Unchecked is the number of classes that were left as they are because a check reached its limit.
-	Unchecked int
 	// Planned is true for scan and assign, which write no classes: the sizes of outputs and the number of calls are
 	// unknown.
 	Planned bool
 	// DryRun is true if nothing was written.
 	DryRun bool
+}
+
+// Result is what a run has done.
+type Result struct {
+	Mapping   *mapping.Mapping // of every traced method; nil for scan, and with a slice
+	Inputs    []Input          // in the order of the command line
+	Own       Methods          // of the program itself; without --libraries, all methods are its own
+	Libraries Methods          // of classes that are of libraries
+	Packages  []Package        // those with classes that changed, by name
+	// Skipped are the methods with code that are not traced, and the classes that could not be read, in any order; nil if
+	// there are none. They are read several times.
+	Skipped  iter.Seq[Skipped]
+	Warnings []string  // in input order
+	LeftOut  []LeftOut // entries that a merged output does not have, in input order
+
+	Introduced  int // rewritten classes that were rejected and stay as they were: a fault of tracegen
+	PreExisting int // classes that were wrong before and are left as they came
+	Unchecked   int // classes that stay as they were because a check reached its limit
 }
 
 // Runtime is the built-in runtime that a run added.

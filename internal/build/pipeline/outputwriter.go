@@ -104,12 +104,7 @@ func (w *outputWriter) fill(r *rewriter, s *slot) {
 	if s.err = err; err != nil {
 		return
 	}
-	// The next class uses the memory of data.
-	if outcome.Memory != nil {
-		s.packed = w.codec.Exchange(packed, outcome.Memory)
-	} else {
-		s.packed = w.codec.Keep(packed)
-	}
+	s.packed = w.codec.Keep(packed) // the next class uses the memory of data
 }
 
 // Write writes one output to the stage. If the record has failures, the output is worth nothing.

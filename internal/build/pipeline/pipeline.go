@@ -34,7 +34,6 @@ package pipeline
 
 import (
 	"io"
-	"iter"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -135,19 +134,8 @@ const (
 
 // Result is what was done.
 type Result struct {
-	Mapping   *mapping.Mapping              // of every traced method; nil after [Scan] and [Instrument]
-	Inputs    []buildreport.Input           // as in Config.Inputs
-	BuiltIn   *buildreport.Input            // the built-in runtime, if the run added it; no other field counts it
-	Own       buildreport.Methods           // of the program itself
-	Libraries buildreport.Methods           // of classes that are of libraries
-	Packages  []buildreport.Package         // those with classes that changed, by name
-	Skipped   iter.Seq[buildreport.Skipped] // methods with code that are not traced, and classes that could not be read
-	Warnings  []string                      // in input order
-	LeftOut   []buildreport.LeftOut         // entries that a merged output does not have, in input order
-	Lines     []mapping.SourceLine          // of every traced method of which it is known, if asked for
-
-	Introduced  int      // classes that came out wrong and stay as they were: a fault of tracegen
-	Unchecked   int      // classes that stay as they were because a check reached its limit
-	PreExisting int      // classes that were wrong before and are left as they came
-	Unknown     []string // classes that the type checker could not find, sorted, in internal form
+	buildreport.Result
+	BuiltIn *buildreport.Input   // the built-in runtime, if the run added it; no other field counts it
+	Lines   []mapping.SourceLine // of every traced method of which it is known, if asked for
+	Unknown []string             // classes that the type checker could not find, sorted, in internal form
 }

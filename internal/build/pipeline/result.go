@@ -57,10 +57,9 @@ type decided interface {
 
 // countsOf returns a result with what is counted, for classes at these places.
 func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *totals) *Result {
-	result := &Result{
-		Inputs: make([]buildreport.Input, len(inputs)), Skipped: func(func(buildreport.Skipped) bool) {},
-		Unknown: slices.Compact(slices.Sorted(slices.Values(t.unknown))),
-	}
+	result := &Result{Unknown: slices.Compact(slices.Sorted(slices.Values(t.unknown)))}
+	result.Inputs = make([]buildreport.Input, len(inputs))
+	result.Skipped = func(func(buildreport.Skipped) bool) {}
 	for i, in := range inputs {
 		result.Inputs[i] = buildreport.Input{Path: in.Path, Output: cmp.Or(merge, in.Output)}
 	}

@@ -26,9 +26,6 @@ type rewriteOutcome struct {
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Rejection
-	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class
-	// uses that.
-	Memory *[]byte
 	// Original is the class as it was read, not to be changed; nil unless [rewriter.Rewrite] read it. The next class
 	// uses its memory.
 	Original *zipfile.Inflated
@@ -119,7 +116,7 @@ func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewrite
 		return r.checker.Check(c, again, r.options.Expected(r.options.Inject, task.Request))
 	})
 	if outcome.Failure == nil {
-		outcome.Calls, outcome.Memory = r.injector.Calls(), &r.output
+		outcome.Calls = r.injector.Calls()
 	}
 	return outcome
 }

@@ -27,17 +27,9 @@ type VerifyConfig struct {
 	Progress func(done, total int64)
 }
 
-// Verification is what was found.
-type Verification struct {
-	Findings []buildreport.Finding // by path, entry and place in the class file
-	Classes  int                   // that were checked
-	Unknown  []string              // classes that were not found anywhere, sorted, in internal form
-	Warnings []string              // about classes that could not be checked
-}
-
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
 // wrong with a class that can be read is a finding.
-func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
+func Verify(ctx context.Context, c VerifyConfig) (*buildreport.Verification, error) {
 	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, false, c.Progress, 2)
 	if err != nil {
 		return nil, err
@@ -236,8 +228,8 @@ func entryName(at *input.Class) string {
 	return at.Path()
 }
 
-func (v *verification) result() *Verification {
-	result := &Verification{}
+func (v *verification) result() *buildreport.Verification {
+	result := &buildreport.Verification{Baseline: len(v.set.Inputs) > len(v.paths)}
 	unknown := make(map[string]bool)
 	for _, r := range v.reports {
 		if r.checked {

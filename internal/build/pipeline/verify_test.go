@@ -119,7 +119,7 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "many.jar")
 	fixture.Write(t, path, zipped(t, entries...))
-	var first *Verification
+	var first *buildreport.Verification
 	for _, jobs := range []int{1, 2, 8} {
 		result, err := Verify(t.Context(), VerifyConfig{Paths: []string{path}, Jobs: jobs, Frames: true})
 		if err != nil {

@@ -148,14 +148,11 @@ func (a *assign) written() []cli.Target {
 func (a *assign) carryOut(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
-	undo, err := cli.MakeDirectories(a.written())
+	undo, err := cli.Prepare(a.con, a.written())
 	if err != nil {
 		return err
 	}
 	defer undo()
-	if err := cli.CheckWritable(a.con, a.written()); err != nil {
-		return err
-	}
 	_, err = pipeline.Assign(ctx, a.pipelineConfig(), a.parts, pipeline.Slices{Options: a.sliceOptions(), File: a.sliceOf})
 	if err != nil {
 		return err

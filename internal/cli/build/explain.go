@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,22 +71,12 @@ type explainer struct {
 
 // MatchClass implements pipeline.Question.
 func (e *explainer) MatchClass(class string) bool {
-	for _, p := range e.patterns {
-		if p.MatchClass(class) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.patterns, func(p *mapping.Pattern) bool { return p.MatchClass(class) })
 }
 
 // Match implements pipeline.Question.
 func (e *explainer) Match(method mapping.Identity) bool {
-	for _, p := range e.patterns {
-		if p.Match(method) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.patterns, func(p *mapping.Pattern) bool { return p.Match(method) })
 }
 
 func (e *explainer) run(cmd *cobra.Command, args []string) error {

@@ -134,14 +134,11 @@ func (i *settings) run(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
 	if !i.dryRun {
-		undo, err := cli.MakeDirectories(append(i.destination.outputs(), i.sideFiles()...))
+		undo, err := cli.Prepare(i.con, append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
 			return err
 		}
 		defer undo() // removes empty directories only, and so none after success
-		if err := cli.CheckWritable(i.con, append(i.destination.outputs(), i.sideFiles()...)); err != nil {
-			return err
-		}
 	}
 	advance, done := i.con.Progress("instrumenting")
 	result, err := i.instrument(ctx, advance)

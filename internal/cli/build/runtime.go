@@ -101,7 +101,7 @@ func (r *runtimeWriter) run() error {
 	for _, f := range runtimejars.All() {
 		files = append(files, cli.Target{What: "--output", Path: filepath.Join(r.directory, f.Name)})
 	}
-	undo, err := cli.MakeDirectories(files)
+	undo, err := cli.Prepare(r.con, files)
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,6 @@ func (r *runtimeWriter) run() error {
 
 // writeRuntime writes all files of the runtime, or none.
 func writeRuntime(con *console.Console, files []cli.Target) error {
-	if err := cli.CheckWritable(con, files); err != nil {
-		return err
-	}
 	stage := &output.Stage{Warn: con.WarnText}
 	defer stage.Abort()
 	for k, f := range runtimejars.All() {

@@ -64,14 +64,11 @@ func (i *settings) scan(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
-	undo, err := cli.MakeDirectories(written)
+	undo, err := cli.Prepare(i.con, written)
 	if err != nil {
 		return err
 	}
 	defer undo()
-	if err := cli.CheckWritable(i.con, written); err != nil {
-		return err
-	}
 	config := i.pipelineConfig()
 	advance, done := i.con.Progress("scanning")
 	config.Progress = advance

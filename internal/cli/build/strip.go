@@ -125,14 +125,11 @@ func (s *strip) config(arg string) (pipeline.Config, error) {
 func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
-	undo, err := cli.MakeDirectories([]cli.Target{{What: "--output", Path: config.Inputs[0].Output}})
+	undo, err := cli.Prepare(s.con, destination{inputs: config.Inputs}.outputs())
 	if err != nil {
 		return err
 	}
 	defer undo()
-	if err := cli.CheckWritable(s.con, destination{inputs: config.Inputs}.outputs()); err != nil {
-		return err
-	}
 	advance, done := s.con.Progress("stripping")
 	config.Progress = advance
 	result, err := pipeline.Strip(ctx, config)

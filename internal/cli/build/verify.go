@@ -109,25 +109,21 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	advance, done := v.con.Progress("verifying")
 	config.Progress = advance
-	result, err := pipeline.Verify(ctx, config)
+	found, err := pipeline.Verify(ctx, config)
 	done()
 	if err != nil {
 		return err
 	}
-	for _, w := range result.Warnings {
+	for _, w := range found.Warnings {
 		v.con.Warn("%s", w)
 	}
-	for _, name := range result.Unknown {
+	for _, name := range found.Unknown {
 		v.con.Detail("class %s not found, assumed to fit", mapping.Text(name))
 	}
-	if result.Classes == 0 {
+	if found.Classes == 0 {
 		return fmt.Errorf("nothing was checked: there is no class that can be read in %s", strings.Join(args, ", "))
 	}
-	found := &buildreport.Verification{
-		Version: cli.Version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes,
-		Unknown:  result.Unknown,
-		Warnings: result.Warnings,
-	}
+	found.Version = cli.Version()
 	if err := v.print(found); err != nil {
 		return err
 	}

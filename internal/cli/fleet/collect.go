@@ -185,8 +185,13 @@ func (c *collecting) run(ctx context.Context) error {
 	ctx, stop := cli.CanceledBy(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c.log = c.con.Logger()
+	return stopInTime(ctx, c.serve)
+}
+
+// stopInTime returns when serve does, or a while after the context was canceled.
+func stopInTime(ctx context.Context, serve func(context.Context) error) error {
 	ended := make(chan error, 1)
-	go func() { ended <- c.serve(ctx) }()
+	go func() { ended <- serve(ctx) }()
 	select {
 	case err := <-ended:
 		return err
@@ -196,8 +201,8 @@ func (c *collecting) run(ctx context.Context) error {
 	case err := <-ended:
 		return err
 	case <-time.After(stopTime):
-		return fmt.Errorf("the store in %s did not stop within %s; all that was received is stored, and the next start "+
-			"completes it", c.store, stopTime)
+		return fmt.Errorf("the collector did not stop within %s and was ended; all that it answered with 200 is on its "+
+			"disk, and the next start completes it", stopTime)
 	}
 }
 

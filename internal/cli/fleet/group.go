@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -24,6 +25,7 @@ import (
 const (
 	groupText    = "text"
 	groupJSON    = "json"
+	groupHTML    = "html"
 	groupParquet = "parquet"
 )
 
@@ -47,12 +49,15 @@ states how many there are. Versions are those of versionCode, or else of version
 
 A RECORDING is a file or a directory. Files may be compressed (.gz).
 A store of tracegen collect, a directory or s3://BUCKET/PREFIX, has recordings and reports,
-and both are read; of a copy of its directory reports, these alone. A stall that a recording has and a report is about counts once, and so
-does a recording that is given twice. Stalls of idle handlers and input events, and
-incidents, have groups of their own kind.
+and both are read; of a copy of its directory reports, these alone. A stall that a recording
+has and a report is about counts once, and so does a recording that is given twice. Stalls of
+idle handlers and input events, and incidents, have groups of their own kind.
 
---format parquet writes one row per stall to --output, for a data warehouse.`,
+--format html writes a page with the groups, which needs no server. --format parquet writes
+one row per stall to --output, which stands in one table with the reports of tracegen
+collect.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
+  tracegen group collected/ --mapping mappings/ --format html -o fleet.html
   tracegen group recordings/ --mapping mappings/ --format parquet -o stalls.parquet`,
 		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
@@ -69,15 +74,16 @@ type grouping struct {
 	naming         cli.Naming
 	format, output string
 	top            int
-	known, left    int // numbers of recordings that were given twice, and that were skipped
-	leftReports    int // how many reports were skipped
+	table          *lake.Writer // for rows; nil for groups
+	known, left    int          // numbers of recordings that were given twice, and that were skipped
+	leftReports    int          // how many reports were skipped
 }
 
 func (g *grouping) options() cli.Options {
 	return cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Help: "output format",
 			Flag: cli.OneOf(&g.format, groupText, cli.Word(groupText, groupText),
-				cli.Word(groupJSON, groupJSON), cli.Word(groupParquet, groupParquet))},
+				cli.Word(groupJSON, groupJSON), cli.Word(groupHTML, groupHTML), cli.Word(groupParquet, groupParquet))},
 		cli.ResultOption(&g.output),
 		cli.Option{Name: "top", Flag: cli.Number(&g.top, 20), Help: "number of groups; 0 is all"},
 	), g.naming.Options())
@@ -137,39 +143,40 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 
 // write writes the groups, or the rows of all stalls while they are read.
 func (g *grouping) write(ctx context.Context, recordings []cli.Recording, all []reports) error {
-	stalls := group.NewStalls()
 	if g.format == groupParquet {
 		return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
-			table := group.NewTable(w)
-			stalls.Each = table.Add
-			if _, err := g.sum(ctx, stalls, recordings, all); err != nil {
+			g.table = lake.NewWriter(w)
+			if _, err := g.sum(ctx, recordings, all); err != nil {
 				return err
 			}
-			return table.Close()
+			return g.table.Close()
 		})
 	}
-	f, err := g.sum(ctx, stalls, recordings, all)
+	f, err := g.sum(ctx, recordings, all)
 	if err != nil {
 		return err
 	}
 	return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
-		if g.format == groupJSON {
+		switch g.format {
+		case groupJSON:
 			return f.WriteJSON(w, g.top)
+		case groupHTML:
+			return f.WriteHTML(w, g.top)
 		}
 		return f.WriteText(w, g.top)
 	})
 }
 
 // sum adds the recordings and then the reports, and returns their groups.
-func (g *grouping) sum(ctx context.Context, stalls *group.Stalls, recordings []cli.Recording, all []reports) (
-	*group.Fleet, error) {
+func (g *grouping) sum(ctx context.Context, recordings []cli.Recording, all []reports) (*group.Fleet, error) {
+	stalls := group.NewStalls()
 	if err := g.read(ctx, stalls, recordings); err != nil {
 		return nil, err
 	}
 	if err := g.readReports(ctx, stalls, all); err != nil {
 		return nil, err
 	}
-	return stalls.Groups()
+	return stalls.Groups(), nil
 }
 
 // read adds the recordings.
@@ -204,9 +211,7 @@ func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []
 			g.known++
 			continue
 		}
-		if err := stalls.Add(*entry); err != nil {
-			return err
-		}
+		stalls.Add(*entry)
 	}
 	if g.known > 0 {
 		g.con.Detail("%d recordings have the content of another one and count once", g.known)
@@ -244,7 +249,21 @@ func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording,
 		for _, text := range rec.Warnings() {
 			g.con.Warn("%s", text)
 		}
-		return nil
+		return g.addRows(entry, rec)
 	}
 	return entry, r.Analyze(of, nil, o)
+}
+
+// addRows writes the rows of a recording that has been read, if these are wanted.
+func (g *grouping) addRows(entry *group.Entry, rec *analysis.Recording) error {
+	if g.table == nil {
+		return nil
+	}
+	for i := range entry.Stalls {
+		row := lake.StallRow(entry.Recording, rec.Meta, &entry.Stalls[i])
+		if err := g.table.Add(&row); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -129,9 +129,16 @@ func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, all []
 	if err = errors.Join(err, o.Missing); err != nil {
 		return err
 	}
+	add := func(stored *lake.Row, row *analysis.Row) error {
+		stalls.AddReport(row)
+		if g.table == nil {
+			return nil
+		}
+		stored.Rename(row)
+		return g.table.Add(stored)
+	}
 	absent := map[string]int{}
 	for _, r := range all {
-		add := func(_ *lake.Row, row *analysis.Row) error { return stalls.AddReport(row) }
 		if err = r.AddReports(ctx, r.prefix, add, o, absent); err != nil {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +68,12 @@ func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) 
 		return err
 	}
 	defer os.RemoveAll(l.Temp)
-	l.Warn = func(err error) { k.con.Warn("%v", err) }
+	var mu sync.Mutex
+	l.Warn = func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		k.con.Warn("%v", err)
+	}
 	if k.names.naming.Mapping != "" {
 		l.Names = func(digest string) (*resolve.Names, error) { return k.names.names(ctx, digest) }
 	}

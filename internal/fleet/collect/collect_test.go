@@ -411,7 +411,7 @@ func TestConfig(t *testing.T) {
 	if err := errors.Join(err1, err2, err3); err != nil || !ecdsa.VerifyASN1(pinned.(*ecdsa.PublicKey), sum[:], raw) {
 		t.Errorf("the signature does not verify: %v", err)
 	}
-	_, tag := configs.find("com.a", c.read())
+	_, tag, _ := configs.find("com.a", c.read())
 	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil, "If-None-Match", tag); status != 304 {
 		t.Error(status)
 	}

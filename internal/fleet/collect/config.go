@@ -80,15 +80,15 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 
 // find returns the signed text for a package, and its entity tag; nil if there is none, or if it has expired: apps
 // would refuse it, each time they ask. c may be nil.
-func (c *Configs) find(app string, now time.Time) (text []byte, tag string) {
+func (c *Configs) find(app string, now time.Time) (text []byte, tag string, expired bool) {
 	if c == nil {
-		return nil, ""
+		return nil, "", false
 	}
-	s := c.byPackage[app]
+	s, found := c.byPackage[app]
 	if s.expires <= now.UnixMilli() {
-		return nil, ""
+		return nil, "", found
 	}
-	return s.body, s.tag
+	return s.body, s.tag, false
 }
 
 // Expired returns the files whose settings have expired, sorted.

@@ -29,6 +29,6 @@
 //
 // The memory of a Store does not depend on the number of reports that it has: one partition of a segment is read at a
 // time, record by record, and a Parquet file is written row group by row group. The IDs that are remembered take at
-// most about 60 MB. The inflated bodies of requests that are in progress have at most [bodyBudget] bytes together; a
+// most about 20 MB. The inflated bodies of requests that are in progress have at most [bodyBudget] bytes together; a
 // request that needs more is answered with 429.
 package collect

@@ -154,6 +154,7 @@ const (
 	limitAddress = "too many reports from this address"
 	limitToken   = "too many reports with this token"
 	limitSlots   = "too many requests from this address at a time"
+	limitUploads = "too many recordings at a time"
 )
 
 // limitOf returns which limit has refused a request; empty for none.

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -265,14 +267,34 @@ func TestHugeHeaders(t *testing.T) {
 	})
 }
 
+// sharedBuffer is a buffer for several goroutines.
+type sharedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+// Write appends to the buffer.
+func (s *sharedBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buffer.Write(p)
+}
+
+// String returns what was written.
+func (s *sharedBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buffer.String()
+}
+
 // TestLogAndMetrics has clients do what they can to fill the log and the metrics: a message is logged once in a minute,
 // and then how often it came again; the number of series stays as it was; and neither has a token or a user.
 //
 // Invariant: The log and the metrics of the collector have no token, user or report, and no client can fill them.
 func TestLogAndMetrics(t *testing.T) {
-	var log bytes.Buffer
+	log := new(sharedBuffer)
 	o := testOptions
-	o.Journal, o.Packages, o.AddressRate = NewJournal(slog.New(slog.NewTextHandler(&log, nil))), []string{"com.a"}, 1
+	o.Journal, o.Packages, o.AddressRate = NewJournal(slog.New(slog.NewTextHandler(log, nil))), []string{"com.a"}, 1
 	inVirtualTime(t, o, withToken, func(v *virtual) {
 		attack := func(network string) {
 			v.want("a report", device, "POST /v1/reports", manyReports(1), 200)
@@ -314,6 +336,7 @@ func TestLogAndMetrics(t *testing.T) {
 			t.Errorf("%d lines of log, and later %d", lines, n)
 		}
 		time.Sleep(2 * journalTime)
+		synctest.Wait()
 		for _, want := range []string{`tracegen_collect_reports_total{result="accepted"} 2`,
 			`tracegen_collect_reports_total{result="refused"} 40`,
 			`tracegen_collect_requests_total{path="reports",code="413"} 40`,
@@ -324,11 +347,11 @@ func TestLogAndMetrics(t *testing.T) {
 			}
 		}
 		if !strings.Contains(log.String(), `msg="reports were refused" again=39`) {
-			t.Errorf("the log is\n%s", &log)
+			t.Errorf("the log is\n%s", log)
 		}
 		for _, secret := range []string{testToken, "guess-", "ann", "com.b", "com.c", "aa-s1-0"} {
 			if strings.Contains(log.String(), secret) || strings.Contains(after, secret) {
-				t.Errorf("%q is in the log or the metrics:\n%s", secret, &log)
+				t.Errorf("%q is in the log or the metrics:\n%s", secret, log)
 			}
 		}
 	})

@@ -87,7 +87,7 @@ func (s *Store) finishSegment(name string) error {
 	defer f.Close()
 	inOrder := slices.SortedFunc(maps.Keys(parts), lake.Partition.Compare)
 	var written int64
-	err = s.lake.Settle(s.ctx, func(forgotten *lake.Forgotten) error {
+	err = s.lake.UntilStable(s.ctx, func(forgotten *lake.Forgotten) error {
 		written = 0
 		for _, p := range inOrder {
 			size, err := s.lake.Write(s.ctx, p.Dir()+name+".parquet", func(add func(*lake.Row) error) error {
@@ -126,6 +126,9 @@ func (s *Store) rows(segment *os.File, records []record, naming *lake.Naming, ad
 	}
 	defer unpack.Close()
 	for i := range records {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		body := make([]byte, records[i].length)
 		if _, err := segment.ReadAt(body, records[i].offset); err != nil {
 			return err
@@ -154,7 +157,7 @@ func (s *Store) maintain(ctx context.Context) {
 	timer := time.NewTicker(upkeep)
 	defer timer.Stop()
 	for {
-		if err := s.maintainOnce(ctx); err != nil && ctx.Err() == nil {
+		if err := s.maintainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			s.warn(fmt.Errorf("files cannot be merged, or what is too old cannot be removed: %w; it is tried again in %s", err,
 				upkeep))
 		}

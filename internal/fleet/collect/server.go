@@ -472,7 +472,7 @@ func (s *Server) recording(w http.ResponseWriter, r *http.Request, from *visit) 
 	case s.uploads <- struct{}{}:
 		defer func() { <-s.uploads }()
 	default:
-		return ErrBusy
+		return tooMany(0, limitUploads)
 	}
 	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), request: r, w: w, began: time.Now(),
 		deadlines: s.deadlines}
@@ -530,7 +530,10 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	}
 	c := s.configs.Load()
 	app := r.URL.Query().Get("package")
-	text, tag := c.find(app, s.store.Now())
+	text, tag, expired := c.find(app, s.store.Now())
+	if expired {
+		s.Journal.warn("a configuration has expired and is not served; give it a later expires", 1, "package", app)
+	}
 	if text == nil {
 		fail(w, refused(http.StatusNotFound, "the collector has no configuration for this package"))
 		return

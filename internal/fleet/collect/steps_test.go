@@ -31,6 +31,8 @@ type steps struct {
 	at    int // the step; -1 for none
 	after bool
 	then  func() (killed bool)
+	later int // how many requests a process that is killed does before
+	dying bool
 	over  bool
 }
 
@@ -38,15 +40,16 @@ type steps struct {
 func (s *steps) step(do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		return errKilled
-	}
 	now := s.count == s.at
 	s.count++
 	if now && !s.after {
-		if s.over = s.then(); s.over {
-			return errKilled
-		}
+		s.dying = s.then()
+	}
+	if s.over = s.over || s.dying && s.later == 0; s.over {
+		return errKilled
+	}
+	if s.dying {
+		s.later--
 	}
 	err := do()
 	if now && s.after {
@@ -268,8 +271,8 @@ func (l *life) check(what string, once bool) {
 	}
 }
 
-// settle is what happens after any kill: a collector starts on each log and stops, and an hour later maintenance runs.
-func (l *life) settle() {
+// restart is what happens after any kill: a collector starts on each log and stops, and an hour later maintenance runs.
+func (l *life) restart() {
 	l.Helper()
 	for _, log := range append(l.logs, l.log) {
 		s, err := l.collector(l.raw, log)
@@ -313,7 +316,7 @@ func TestKilledAtEachStep(t *testing.T) {
 						if store.over {
 							kills, over = kills+1, false
 							store = &steps{Store: l.raw, at: -1}
-							if l.settle(); do(store) != nil {
+							if l.restart(); do(store) != nil {
 								t.Fatalf("step %d, action %d, again", k, i)
 							}
 						}
@@ -338,7 +341,7 @@ func TestKilledAtEachStep(t *testing.T) {
 // day lets a day pass.
 func (l *life) day(objects.Store) error { l.clock.addDays(1); return nil }
 
-// TestTwoAtATime has one process do something at each step of another one, which goes on or is killed then.
+// TestTwoAtATime has one process do something at each step of another one, which goes on or is killed some steps later.
 //
 // Invariant: Collectors, merges and forgetting may run at the same time on one store.
 func TestTwoAtATime(t *testing.T) {
@@ -350,7 +353,8 @@ func TestTwoAtATime(t *testing.T) {
 			for first, one := range actions {
 				for second, other := range actions {
 					for k, over := 0, false; !over; k++ {
-						for _, killed := range []bool{false, true} {
+						for later := range 4 {
+							killed := later < 3
 							if !all && k%31 != 7 {
 								continue
 							}
@@ -359,23 +363,23 @@ func TestTwoAtATime(t *testing.T) {
 								t.Fatal(err)
 							}
 							var during error
-							store := &steps{Store: l.raw, at: k, then: func() bool {
+							store := &steps{Store: l.raw, at: k, later: later, then: func() bool {
 								during = other(l, l.raw)
 								return killed
 							}}
 							err := one(l, store)
 							over = store.count <= k
-							what := fmt.Sprintf("%s during %s, step %d, killed %v", second, first, k, killed)
+							what := fmt.Sprintf("%s during %s, step %d, killed %v %d steps later", second, first, k, killed, later)
 							if during != nil || err != nil && !store.over {
 								t.Fatalf("%s: %v, %v", what, err, during)
 							}
-							if !killed {
+							if !store.over {
 								l.check(what, false)
 							}
-							if killed && first == "forget" {
+							if store.over && first == "forget" {
 								during = l.forget(l.raw)
 							}
-							l.settle()
+							l.restart()
 							l.check(what+", an hour later", false)
 							if err := errors.Join(during, l.day(nil), l.compact(l.raw)); err != nil {
 								t.Fatal(err)

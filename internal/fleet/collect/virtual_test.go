@@ -49,8 +49,6 @@ func inVirtualTime(t *testing.T, o ServerOptions, prepare func(s *Server), test 
 	})
 }
 
-func asItIs(*Server) {}
-
 // stop stops the server as SIGTERM does, and returns how long that took.
 func (v *virtual) stop() time.Duration {
 	began := time.Now()
@@ -187,11 +185,13 @@ func TestDeadlines(t *testing.T) {
 				}
 			}
 		}, usual.body + usual.answer, "-"},
-		{"no further request", func(c net.Conn) { io.WriteString(c, post+string(report)) }, usual.idle, "200"},
-		{"half a further request", func(c net.Conn) { io.WriteString(c, post+string(report)+post[:9]) }, usual.idle, "200"},
+		{"no further request", func(c net.Conn) { io.WriteString(c, post+string(report)) }, 2 * usual.idle, "200"},
+		{"half a further request", func(c net.Conn) { io.WriteString(c, post+string(report)+post[:9]) }, 2 * usual.idle,
+			"200"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			inVirtualTime(t, testOptions, asItIs, func(v *virtual) {
+			longer := func(s *Server) { s.deadlines.idle = 2 * usual.idle } // than a request
+			inVirtualTime(t, testOptions, longer, func(v *virtual) {
 				began := time.Now()
 				client, ended := v.dial(device)
 				go test.client(client)
@@ -217,8 +217,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestHandshakesEnd has clients of TLS that say nothing, or half a handshake. HTTP/2, which would be many requests on a
-// connection, is not spoken.
+// TestHandshakesEnd has clients of TLS that say nothing, or half a handshake, and some that do not read when the server
+// stops. HTTP/2 is not offered.
 func TestHandshakesEnd(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -250,10 +250,27 @@ func TestHandshakesEnd(t *testing.T) {
 		if p := secured.ConnectionState().NegotiatedProtocol; p == "h2" {
 			t.Error("HTTP/2 is spoken")
 		}
-		// What speaks HTTP/2 without being asked gets nothing but an end.
-		client, ended := v.dial(device)
+		for range 9 {
+			client, _ := v.dial(device)
+			// TLS 1.3 would have the client read tickets.
+			secured := tls.Client(client, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12})
+			fmt.Fprint(secured, "POST /v1/reports HTTP/1.1\r\nHost: c\r\nContent-Length: 1000\r\n\r\nx")
+		}
+		time.Sleep(time.Second)
+		if took := v.stop(); took > shutdownTime {
+			t.Errorf("stopping took %s", took)
+		}
+	})
+}
+
+// TestNoHTTP2 speaks HTTP/2, which would be many requests on a connection, without being asked.
+func TestNoHTTP2(t *testing.T) {
+	inVirtualTime(t, testOptions, withToken, func(v *virtual) {
+		client, _ := v.dial(device)
 		go io.WriteString(client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+
 			strings.Repeat("\x00\x00\x00\x04\x00\x00\x00\x00\x00", 9))
-		<-ended
+		if text, _ := io.ReadAll(client); !strings.HasPrefix(string(text), "HTTP/1.1 400 ") {
+			t.Errorf("it is answered with %q", text)
+		}
 	})
 }

@@ -63,6 +63,7 @@ func openWAL(dir string) (*wal, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
+	atomicfile.SyncDirectory(filepath.Dir(dir))
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (l *wal) append(records []byte, text int, now time.Time) error {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		_ = l.file.Truncate(l.size) // else the records are there although the client was told that they are not
+		_ = l.file.Truncate(l.size) // else the records are there although the answer says that they are not
 		l.complete()
 		return err
 	}

@@ -2,16 +2,11 @@ package group
 
 import (
 	"cmp"
-	"embed"
-	"encoding/json"
 	"io"
 	"math"
 	"slices"
 	"strings"
 )
-
-//go:embed html
-var pageFiles embed.FS
 
 // pageData is what the page of a comparison is made of. Lists about frames have one element for each, in the order of
 // [Frames].
@@ -68,25 +63,7 @@ func (c *Comparison) WriteHTML(w io.Writer, top int) error {
 	slower, faster, _ := c.sides(false)
 	d.Slower, d.Faster = rows(slower, top), rows(faster, top)
 	d.setSure(c, labels, top)
-	data, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	page, err := pageFiles.ReadFile("html/compare.html")
-	if err != nil {
-		return err
-	}
-	text := string(page)
-	for _, name := range []string{"compare.css", "compare.js"} {
-		part, err := pageFiles.ReadFile("html/" + name)
-		if err != nil {
-			return err
-		}
-		text = strings.Replace(text, "{{"+name+"}}", string(part), 1)
-	}
-	// Last: names of methods may look like a place of the template. encoding/json has escaped all tags.
-	_, err = io.WriteString(w, strings.Replace(text, "{{data}}", string(data), 1))
-	return err
+	return writePage(w, "compare", d)
 }
 
 func (d *pageData) add(f *Frame, labels map[string]int) {

@@ -77,22 +77,20 @@ func TestOneRule(t *testing.T) {
 	for _, r := range countedReports() {
 		reports = append(reports, analysis.RowOfReport(r, resolve.NewNames(nil, nil), nil))
 	}
-	steps := map[rune]func(*Stalls) error{
-		'r': func(s *Stalls) error { return s.Add(entry) },
-		'a': func(s *Stalls) error { return addReports(s, reports[:1]) },
-		'b': func(s *Stalls) error { return addReports(s, reports[1:]) },
+	steps := map[rune]func(*Stalls){
+		'r': func(s *Stalls) { s.Add(entry) },
+		'a': func(s *Stalls) { addReports(s, reports[:1]) },
+		'b': func(s *Stalls) { addReports(s, reports[1:]) },
 	}
 	for _, order := range []string{"r", "rr", "ab", "ba", "rab", "rba", "rb"} {
 		counted := map[string]int{}
 		s := NewStalls()
-		s.Each = func(_ Digest, c *analysis.Row) error { counted[c.ReportID]++; return nil }
+		s.each = func(c *analysis.Row) { counted[c.ReportID]++ }
 		for _, step := range order {
-			if err := steps[step](s); err != nil {
-				t.Fatal(err)
-			}
+			steps[step](s)
 		}
-		if f, err := s.Groups(); err != nil || f.Stalls != 3 || f.Recordings != 1 {
-			t.Errorf("%s: %+v %v", order, f, err)
+		if f := s.Groups(); f.Stalls != 3 || f.Recordings != 1 {
+			t.Errorf("%s: %+v", order, f)
 		}
 		if len(counted) != 3 || counted["ab-s0-0"] != 1 || counted["ab-i1"] != 1 || counted["ab-i3"] != 1 {
 			t.Errorf("%s: %v", order, counted)
@@ -182,27 +180,22 @@ func TestRunsAndWaitsAreNoStalls(t *testing.T) {
 	if want := "1 stall in 9.0 s, of 700 ms and more; 2 runs; 1 wait for work; "; !strings.HasPrefix(summary, want) {
 		t.Errorf("%q, want %q", summary, want)
 	}
-	for name, add := range map[string]func(*Stalls) error{
-		"recordings": func(s *Stalls) error { return s.Add(entry) },
-		"reports":    func(s *Stalls) error { return addReports(s, programReports()) },
+	for name, add := range map[string]func(*Stalls){
+		"recordings": func(s *Stalls) { s.Add(entry) },
+		"reports":    func(s *Stalls) { addReports(s, programReports()) },
 	} {
 		s := NewStalls()
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
-		if f, err := s.Groups(); err != nil || f.Stalls != 1 || f.Groups[0].Longest != 900*time.Millisecond {
-			t.Errorf("%s: %+v %v", name, f, err)
+		add(s)
+		if f := s.Groups(); f.Stalls != 1 || f.Groups[0].Longest != 900*time.Millisecond {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }
 
-func addReports(s *Stalls, rows []analysis.Row) error {
+func addReports(s *Stalls, rows []analysis.Row) {
 	for i := range rows {
-		if err := s.AddReport(&rows[i]); err != nil {
-			return err
-		}
+		s.AddReport(&rows[i])
 	}
-	return nil
 }
 
 // TestLengthThatIsNotKnown has stalls of which the device wrote nothing: where the clock of records was late, their

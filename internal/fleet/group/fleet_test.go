@@ -13,7 +13,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -45,15 +44,9 @@ func groupsOf(t *testing.T, entries []Entry) *Fleet {
 	t.Helper()
 	s := NewStalls()
 	for _, e := range entries {
-		if err := s.Add(e); err != nil {
-			t.Fatal(err)
-		}
+		s.Add(e)
 	}
-	f, err := s.Groups()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return s.Groups()
 }
 
 // TestGroupsAgainstNaive compares the groups with those that a naive way computes. Each recording is given twice.
@@ -154,42 +147,6 @@ func TestQuantiles(t *testing.T) {
 		if off := math.Abs(float64(q.got-q.want)) / float64(q.want); off > 0.002 {
 			t.Errorf("got %s, want %s", q.got, q.want)
 		}
-	}
-}
-
-func TestParquetHasEveryStall(t *testing.T) {
-	entries := made(rand.New(rand.NewPCG(5, 5)), 100)
-	var b bytes.Buffer
-	table := NewTable(&b)
-	for _, e := range entries {
-		for k := range e.Stalls {
-			if err := table.Add(e.Recording, &e.Stalls[k]); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := table.Close(); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, total := 0, int64(0)
-	for _, e := range entries {
-		want += len(e.Stalls)
-		for _, c := range e.Stalls {
-			total += c.Wall
-		}
-	}
-	for _, r := range rows {
-		total -= r.Wall
-		if r.CPU != nil || r.Scene != nil || len(r.HotPath) != 1 || r.Time == nil {
-			t.Fatalf("row %+v", r)
-		}
-	}
-	if len(rows) != want || total != 0 {
-		t.Errorf("%d rows, want %d; %d ns missing", len(rows), want, total)
 	}
 }
 

@@ -31,10 +31,11 @@ type StallGroup struct {
 	First    string `json:"firstVersion,omitempty"`
 	Last     string `json:"lastVersion,omitempty"`
 	Versions int    `json:"versions"`
-	// ByVersion has the versions that it was seen in, the oldest first, and ByDevice the devices, those with the most
-	// users first; stalls that do not name them are left out.
+	// ByVersion has the versions that it was seen in, the oldest first, ByDevice and ByScene the devices and scenes, those
+	// with the most users first; stalls that do not name them are left out.
 	ByVersion []Share `json:"byVersion,omitempty"`
 	ByDevice  []Share `json:"byDevice,omitempty"`
+	ByScene   []Share `json:"byScene,omitempty"`
 	// Since and Until are when the first and the last stall began; zero if no stall has a time.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -44,13 +45,15 @@ type StallGroup struct {
 	Worst analysis.Row `json:"worst"`
 }
 
-// Share is the stalls of a group in one version, or on one kind of device.
+// Share is the stalls of a group, or of all, in one version, on one kind of device, or in one scene.
 type Share struct {
-	// Version, Code and BuildID are the version's name and code, and the ID of the build, Device the name of the device.
+	// Version, Code and BuildID are the version's name and code, and the ID of the build, Device the name of the device,
+	// Scene that of the scene.
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
 	BuildID string `json:"buildId,omitempty"`
 	Device  string `json:"device,omitempty"`
+	Scene   string `json:"scene,omitempty"`
 	// Stalls and Users are how many there are.
 	Stalls int `json:"stalls"`
 	Users  int `json:"users"`
@@ -84,6 +87,8 @@ type Fleet struct {
 	// First and Last are the oldest and the newest version.
 	First string `json:"firstVersion,omitempty"`
 	Last  string `json:"lastVersion,omitempty"`
+	// ByVersion has the versions of all stalls, as those of a group.
+	ByVersion []Share `json:"byVersion,omitempty"`
 	// Groups are ranked: the one with the greatest Score first.
 	Groups []*StallGroup `json:"groups"`
 }
@@ -134,6 +139,7 @@ type grouping struct {
 	recordings map[Digest]bool
 	versions   map[build]*counted
 	devices    map[string]*counted
+	scenes     map[string]*counted
 	span       span
 	walls      map[int]int // stalls by the logarithm of their time
 	worstOf    Digest      // the recording of the worst stall
@@ -149,7 +155,8 @@ func (g *grouping) before(d Digest, c *analysis.Row) bool {
 func newGrouping(key string) *grouping {
 	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{},
 		recordings: map[Digest]bool{},
-		versions:   map[build]*counted{}, devices: map[string]*counted{}, walls: map[int]int{}}
+		versions:   map[build]*counted{}, devices: map[string]*counted{}, scenes: map[string]*counted{},
+		walls: map[int]int{}}
 }
 
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
@@ -173,6 +180,9 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	if c.Device != "" {
 		countIn(g.devices, c.Device, userOf(d, c.User))
 	}
+	if c.Scene != "" {
+		countIn(g.scenes, c.Scene, userOf(d, c.User))
+	}
 	if t := c.When(); !t.IsZero() {
 		if g.Since.IsZero() || t.Before(g.Since) {
 			g.Since = t
@@ -189,21 +199,38 @@ func (g *grouping) end() *StallGroup {
 	g.Mean = g.Total / time.Duration(g.Stalls)
 	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
 	g.Score = float64(g.Users) * g.Mean.Seconds()
-	for b, c := range g.versions {
-		g.ByVersion = append(g.ByVersion, Share{Version: b.version, Code: b.code, BuildID: b.id, Stalls: c.stalls,
-			Users: len(c.users)})
+	g.ByVersion = byVersion(g.versions)
+	g.ByDevice = byUsers(g.devices, func(s *Share, device string) { s.Device = device })
+	g.ByScene = byUsers(g.scenes, func(s *Share, scene string) { s.Scene = scene })
+	return &g.StallGroup
+}
+
+// byVersion returns the shares of versions, the oldest first.
+func byVersion(versions map[build]*counted) []Share {
+	var all []Share
+	for b, c := range versions {
+		all = append(all, Share{Version: b.version, Code: b.code, BuildID: b.id, Stalls: c.stalls, Users: len(c.users)})
 	}
-	slices.SortFunc(g.ByVersion, func(a, b Share) int {
+	slices.SortFunc(all, func(a, b Share) int {
 		return cmp.Or(compareBuilds(build{a.Version, a.Code, a.BuildID}, build{b.Version, b.Code, b.BuildID}),
 			cmp.Compare(a.Code, b.Code))
 	})
-	for device, c := range g.devices {
-		g.ByDevice = append(g.ByDevice, Share{Device: device, Stalls: c.stalls, Users: len(c.users)})
+	return all
+}
+
+// byUsers returns the shares of what name sets, those with the most users first.
+func byUsers(counts map[string]*counted, name func(*Share, string)) []Share {
+	var all []Share
+	for text, c := range counts {
+		share := Share{Stalls: c.stalls, Users: len(c.users)}
+		name(&share, text)
+		all = append(all, share)
 	}
-	slices.SortFunc(g.ByDevice, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.Users, a.Users), cmp.Compare(b.Stalls, a.Stalls), cmp.Compare(a.Device, b.Device))
+	slices.SortFunc(all, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Users, a.Users), cmp.Compare(b.Stalls, a.Stalls), cmp.Compare(a.Device, b.Device),
+			cmp.Compare(a.Scene, b.Scene))
 	})
-	return &g.StallGroup
+	return all
 }
 
 // quantile returns the time that the share q of the stalls does not pass, at most the longest.

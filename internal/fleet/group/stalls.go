@@ -37,18 +37,17 @@ func NewInfo(r *analysis.Recording) Info {
 // recording decides whether a report of one of its stalls counts. Memory grows with the number of groups, of users in
 // each group, and of reports, and not with that of stalls. It is not safe for several goroutines.
 type Stalls struct {
-	// Each gets each stall that counts, unless it is nil. It must not keep the row.
-	Each func(Digest, *analysis.Row) error
-
 	fleet      Fleet
 	recordings map[Digest]bool
 	users      map[string]bool
 	versions   span
+	byVersion  map[build]*counted // of stalls
 	groups     map[string]*grouping
 	reports    map[string]bool   // IDs of the reports that were added, and of those about stalls of recordings
 	byID       map[string]Digest // what stands for a recording, by the recording's ID
 	spans      spans
-	incidents  []incident // of reports: a stall that comes later may cover them
+	incidents  []incident          // of reports: a stall that comes later may cover them
+	each       func(*analysis.Row) // gets each stall that counts, in tests
 }
 
 // incident is the incident of a report about a recording.
@@ -60,16 +59,16 @@ type incident struct {
 // NewStalls returns an empty Stalls.
 func NewStalls() *Stalls {
 	return &Stalls{recordings: map[Digest]bool{}, users: map[string]bool{}, groups: map[string]*grouping{},
-		reports: map[string]bool{}, byID: map[string]Digest{}, spans: spans{}}
+		byVersion: map[build]*counted{}, reports: map[string]bool{}, byID: map[string]Digest{}, spans: spans{}}
 }
 
 // Has reports whether a recording of that content was added.
 func (s *Stalls) Has(recording Digest) bool { return s.recordings[recording] }
 
 // Add adds a recording. One that was added before is not counted again.
-func (s *Stalls) Add(e Entry) error {
+func (s *Stalls) Add(e Entry) {
 	if s.Has(e.Recording) {
-		return nil
+		return
 	}
 	s.addRecording(e.Recording, e.Info)
 	for i := range e.Stalls {
@@ -81,11 +80,8 @@ func (s *Stalls) Add(e Entry) error {
 			continue
 		}
 		s.spans.add(e.Info.ID, row)
-		if err := s.count(e.Recording, row); err != nil {
-			return err
-		}
+		s.count(e.Recording, row)
 	}
-	return nil
 }
 
 func (s *Stalls) addRecording(d Digest, i Info) {
@@ -102,9 +98,9 @@ func (s *Stalls) addRecording(d Digest, i Info) {
 
 // AddReport adds a stall that a device has reported, which must have a ReportID. A report that was added before is not
 // counted again, nor is one of a stall that a recording has: the recording shows more of it, also whether it counts.
-func (s *Stalls) AddReport(row *analysis.Row) error {
+func (s *Stalls) AddReport(row *analysis.Row) {
 	if row.NotCounted != "" || s.reports[row.ReportID] {
-		return nil
+		return
 	}
 	s.reports[row.ReportID] = true
 	d, known := s.byID[row.Recording]
@@ -115,14 +111,14 @@ func (s *Stalls) AddReport(row *analysis.Row) error {
 	}
 	if mayBeCovered(row) {
 		s.incidents = append(s.incidents, incident{d, *row})
-		return nil
+		return
 	}
 	s.spans.add(row.Recording, row)
-	return s.count(d, row)
+	s.count(d, row)
 }
 
 // count adds a stall that counts to its group.
-func (s *Stalls) count(d Digest, row *analysis.Row) error {
+func (s *Stalls) count(d Digest, row *analysis.Row) {
 	g := s.groups[row.Key]
 	if g == nil {
 		g = newGrouping(row.Key)
@@ -130,27 +126,28 @@ func (s *Stalls) count(d Digest, row *analysis.Row) error {
 	}
 	g.add(d, row)
 	s.fleet.Stalls++
-	if s.Each == nil {
-		return nil
+	if s.each != nil {
+		s.each(row)
 	}
-	return s.Each(d, row)
+	if b := (build{row.Version, row.Code, row.BuildID}); b != (build{}) {
+		countIn(s.byVersion, b, userOf(d, row.User))
+	}
 }
 
 // Groups returns the groups of all that was added. The same recordings and reports give the same result in whatever
 // order they were added. Nothing can be added afterwards.
-func (s *Stalls) Groups() (*Fleet, error) {
+func (s *Stalls) Groups() *Fleet {
 	s.spans.sort()
 	for i := range s.incidents {
 		if of := &s.incidents[i]; !s.spans.cover(&of.row) {
-			if err := s.count(of.recording, &of.row); err != nil {
-				return nil, err
-			}
+			s.count(of.recording, &of.row)
 		}
 	}
 	s.incidents = nil
 	f := &s.fleet
 	f.Recordings, f.Users = len(s.recordings), len(s.users)
 	f.First, f.Last = s.versions.first.String(), s.versions.last.String()
+	f.ByVersion = byVersion(s.byVersion)
 	f.Groups = rank(s.groups)
-	return f, nil
+	return f
 }

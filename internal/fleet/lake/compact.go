@@ -131,7 +131,7 @@ func (l *Lake) replace(ctx context.Context, sources []File, kind string, drop fu
 	}
 	target := p.Dir() + nameBehind(sources, l.Now()) + kind + suffix
 	from := sources
-	err := l.Settle(ctx, func(f *Forgotten) error {
+	err := l.UntilStable(ctx, func(f *Forgotten) error {
 		var seen Window
 		_, err := l.Write(ctx, target, func(add func(*Row) error) error {
 			for _, s := range from {

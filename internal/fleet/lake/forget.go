@@ -3,6 +3,8 @@ package lake
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/objects"
@@ -18,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -26,10 +30,12 @@ const (
 	tombstoneName = ".json"
 	// clocksDiffer is how far the clocks of the machines may differ that share a store.
 	clocksDiffer = 5 * time.Minute
+	// atATime is how many recordings are read at a time: a bucket takes long to answer.
+	atATime = 16
 )
 
 // tombstone says that reports that were received before a time, in milliseconds since 1970, are forgotten. Reports may
-// be on their way into the table when it is written.
+// be on their way into the table when it is written. It has hashes: who was forgotten shall not be found in it.
 type tombstone struct {
 	Users    []string `json:"users,omitempty"`
 	Sessions []string `json:"sessions,omitempty"`
@@ -39,7 +45,13 @@ type tombstone struct {
 // Forgotten is what the tombstones of a store say.
 type Forgotten struct {
 	names           []string
-	users, sessions map[string]int64 // until when
+	users, sessions map[string]int64 // until when, by the hash
+}
+
+// hashOf returns what stands for the ID of a user or of a session in tombstones.
+func hashOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
 }
 
 func (f *Forgotten) add(t *tombstone) {
@@ -55,7 +67,8 @@ func (f *Forgotten) add(t *tombstone) {
 func (f *Forgotten) Has(r *Row) bool { return f.has(r.User, r.Session, r.Received) }
 
 func (f *Forgotten) has(user, session *string, received int64) bool {
-	return user != nil && received < f.users[*user] || session != nil && received < f.sessions[*session]
+	return user != nil && len(f.users) > 0 && received < f.users[hashOf(*user)] ||
+		session != nil && len(f.sessions) > 0 && received < f.sessions[hashOf(*session)]
 }
 
 // Forgotten reads the tombstones.
@@ -96,9 +109,9 @@ func (l *Lake) tombstone(ctx context.Context, name string) (*tombstone, error) {
 	return t, nil
 }
 
-// Settle calls write with what is forgotten; write leaves it out of what it writes. When more was forgotten meanwhile,
-// Settle calls it again: [Lake.Forget] has not seen what was written then.
-func (l *Lake) Settle(ctx context.Context, write func(*Forgotten) error) error {
+// UntilStable calls write with what is forgotten; write leaves it out of what it writes. When more was forgotten
+// meanwhile, UntilStable calls it again: [Lake.Forget] has not seen what was written then.
+func (l *Lake) UntilStable(ctx context.Context, write func(*Forgotten) error) error {
 	f, err := l.Forgotten(ctx)
 	for err == nil {
 		if err = write(f); err != nil {
@@ -126,10 +139,13 @@ type Removed struct {
 func (l *Lake) Forget(ctx context.Context, users, sessions []string) (Removed, error) {
 	done := Removed{}
 	now := l.Now()
-	t := &tombstone{Sessions: sessions, Until: now.Add(clocksDiffer).UnixMilli()}
+	t := &tombstone{Until: now.Add(clocksDiffer).UnixMilli()}
 	who := &Forgotten{users: map[string]int64{}, sessions: map[string]int64{}}
 	for _, u := range users {
-		t.Users = append(t.Users, u, resolve.Printable(u))
+		t.Users = append(t.Users, hashOf(u), hashOf(resolve.Printable(u)))
+	}
+	for _, s := range sessions {
+		t.Sessions = append(t.Sessions, hashOf(s))
 	}
 	who.add(t)
 	text, err := json.Marshal(t)
@@ -139,21 +155,9 @@ func (l *Lake) Forget(ctx context.Context, users, sessions []string) (Removed, e
 	if err := l.Put(ctx, tombstones+NewName(now)+tombstoneName, text); err != nil {
 		return done, err
 	}
-	recordings := map[string]bool{}
-	for o, err := range l.List(ctx, Recordings) {
-		if err != nil {
-			return done, err
-		}
-		meta, damage, err := l.meta(ctx, o.Name)
-		if err != nil {
-			return done, err
-		}
-		if damage != nil {
-			l.Warn(fmt.Errorf("%s cannot be read, and stays unless a report says whose it is: %w", o.Name, damage))
-		}
-		if user := (&analysis.Recording{Meta: meta}).User(); who.has(known(user), known(meta["session"]), 0) {
-			recordings[recordingOf(o.Name)] = true
-		}
+	recordings, err := l.recordings(ctx, who)
+	if err != nil {
+		return done, err
 	}
 	if done.Reports, err = l.forgetReports(ctx, who, recordings); err != nil {
 		return done, err
@@ -170,6 +174,35 @@ func (l *Lake) Forget(ctx context.Context, users, sessions []string) (Removed, e
 		}
 	}
 	return done, nil
+}
+
+// recordings returns the IDs of the recordings of who.
+func (l *Lake) recordings(ctx context.Context, who *Forgotten) (map[string]bool, error) {
+	found := map[string]bool{}
+	var mu sync.Mutex // guards found
+	requests, ctx := errgroup.WithContext(ctx)
+	requests.SetLimit(atATime)
+	for o, err := range l.List(ctx, Recordings) {
+		if err != nil {
+			return nil, errors.Join(requests.Wait(), err)
+		}
+		requests.Go(func() error {
+			meta, damage, err := l.meta(ctx, o.Name)
+			if err != nil {
+				return err
+			}
+			if damage != nil {
+				l.Warn(fmt.Errorf("%s cannot be read, and stays unless a report says whose it is: %w", o.Name, damage))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if user := (&analysis.Recording{Meta: meta}).User(); who.has(known(user), known(meta["session"]), 0) {
+				found[recordingOf(o.Name)] = true
+			}
+			return nil
+		})
+	}
+	return found, requests.Wait()
 }
 
 // forgetReports removes rows of who and of recordings, and adds the recordings of the former to these.

@@ -36,7 +36,7 @@ const (
 )
 
 // Lake is the table and the recordings in a store. Its fields are set before it is used; then it is safe for several
-// goroutines, if Warn is.
+// goroutines.
 type Lake struct {
 	objects.Store
 	// Temp is a local directory for files that are not complete; empty for that of the system.
@@ -46,7 +46,7 @@ type Lake struct {
 	Names func(digest string) (*resolve.Names, error)
 	// R8 is for the frames of stacks where names have no mapping of R8; it may be nil.
 	R8 *r8.Mapping
-	// Warn gets what does not prevent the work.
+	// Warn gets what does not prevent the work. It may be called by several goroutines.
 	Warn func(error)
 	// Now is the clock.
 	Now func() time.Time
@@ -203,7 +203,12 @@ func read[T any](ctx context.Context, l *Lake, name string, each func(*T) error)
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer end()
-	return readFile(f, name, each)
+	return readFile(f, name, func(r *T) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return each(r)
+	})
 }
 
 // Write writes a file of the table, with the rows that write passes to add.

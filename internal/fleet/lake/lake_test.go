@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ type table struct {
 	*Lake
 	testing.TB
 	now    time.Time
+	mu     sync.Mutex // guards warned
 	warned []string
 }
 
@@ -58,7 +60,11 @@ func newTable(t testing.TB) *table {
 	}
 	found := &table{Lake: l, TB: t, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	l.Now = func() time.Time { return found.now }
-	l.Warn = func(err error) { found.warned = append(found.warned, err.Error()) }
+	l.Warn = func(err error) {
+		found.mu.Lock()
+		defer found.mu.Unlock()
+		found.warned = append(found.warned, err.Error())
+	}
 	return found
 }
 
@@ -111,7 +117,7 @@ func (l *table) compact(many int) {
 }
 
 // TestUpkeep has reports of some days: files of a day that has passed are merged, reports that came twice are there
-// once, a mapping gives names whenever it comes, and what is too old is removed.
+// once, names are written whenever the mapping comes, and what is too old is removed.
 func TestUpkeep(t *testing.T) {
 	l := newTable(t)
 	l.add("aa-s1-0", "aa-s2-0")

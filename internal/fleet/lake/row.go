@@ -1,8 +1,10 @@
 package lake
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
@@ -14,7 +16,7 @@ import (
 // Row is a row of the table: a report, or a stall or an incident of a recording. What is not known is null. Columns are
 // added, never renamed or removed. The column not_counted says why the row does not count, as far as the report or the
 // stall itself shows it. The columns app and mapping_digest repeat what the directories say, for a file that is read by
-// itself. RecordingSHA256 and Number are those of a stall of a recording alone, Report is empty there.
+// itself. RecordingSHA256, Number and File are those of a stall of a recording alone, Report is empty there.
 type Row struct {
 	// ID is the report's. ReportKind is "message", "idle-handler", "input", or the kind of an incident, Detector what
 	// found it. Key is the group's. Named is false if HotPath and Method have IDs, as the mapping was missing.
@@ -64,6 +66,10 @@ type Row struct {
 	// RecordingSHA256 is the recording's content, Number counts its stalls from 1.
 	RecordingSHA256 *string `parquet:"recording_sha256,optional,dict"`
 	Number          *int32  `parquet:"number,optional"`
+	// File is the recording's name, LimitOf and ConfirmedBy what the detector anr says.
+	File        *string `parquet:"file,optional,dict"`
+	LimitOf     *string `parquet:"limit_of,optional,dict"`
+	ConfirmedBy *string `parquet:"confirmed_by,optional,dict"`
 }
 
 // ReportRow makes the row of a report, of which line is the text. names are those of its build; without them, which
@@ -80,12 +86,18 @@ func ReportRow(r *devicereport.Report, line string, received int64, names *resol
 	return row
 }
 
-// StallRow makes the row of a stall or an incident of a recording with that SHA-256, received then. One without a
-// report gets an ID of the same form from the SHA-256.
-func StallRow(sum [32]byte, received int64, s *analysis.Row) Row {
+// StallRow makes the row of a stall or an incident of a recording with that SHA-256 and those properties, received when
+// it began. Its recording is the ID of the recording; one without an ID, or a stall without a report, gets one from the
+// SHA-256.
+func StallRow(sum [32]byte, meta map[string]string, s *analysis.Row) Row {
 	row := rowOf(s)
 	content, number := hex.EncodeToString(sum[:]), int32(s.Number)
-	row.Named, row.Received, row.RecordingSHA256, row.Number = true, received, &content, &number
+	row.Named, row.Received, row.RecordingSHA256, row.Number = true, s.Time, &content, &number
+	row.File, row.Recording = known(s.Recording), cmp.Or(meta["recordingId"], content[:32])
+	row.Maker, row.ABI = known(meta["manufacturer"]), known(meta["abi"])
+	if sdk, err := strconv.ParseInt(meta["sdk"], 10, 64); err == nil {
+		row.SDK = &sdk
+	}
 	if row.ID == "" {
 		of := "s"
 		if s.Incident != "" {
@@ -99,13 +111,20 @@ func StallRow(sum [32]byte, received int64, s *analysis.Row) Row {
 	return row
 }
 
+// Rename replaces the names in the row of a report by those of another mapping, which s has.
+func (r *Row) Rename(s *analysis.Row) {
+	r.Named, r.Key, r.Kind, r.Verdict, r.Title = true, s.Key, string(s.Kind), s.Verdict, s.Title
+	r.Method, r.HotPath, r.Scene = known(s.Method), s.HotPath, known(s.Scene)
+}
+
 // rowOf has what reports and stalls of recordings have alike.
 func rowOf(s *analysis.Row) Row {
 	row := Row{ID: s.ReportID, ReportKind: s.ReportKind, Detector: known(s.Detector), Key: s.Key, Kind: string(s.Kind),
 		Verdict: s.Verdict, Title: s.Title, Method: known(s.Method), HotPath: s.HotPath, Scene: known(s.Scene),
 		Thread: known(s.Thread), Recording: s.Recording, User: known(s.User), App: known(s.App), Version: known(s.Version),
 		Code: known(s.Code), BuildID: known(s.BuildID), Device: known(s.Device), Began: known(s.Time), Wall: s.Wall,
-		NotCounted: known(string(s.NotCounted))}
+		NotCounted: known(string(s.NotCounted)), LimitOf: known(s.Fact("limit-of")),
+		ConfirmedBy: known(s.Fact("confirmed-by"))}
 	if s.CPU >= 0 {
 		row.CPU = &s.CPU
 	}

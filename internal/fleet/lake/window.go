@@ -11,8 +11,9 @@ func HashID(id string) IDHash {
 	return IDHash(sum[:16])
 }
 
-// windowSize is how many IDs a [Window] has at least, once as many were added. It takes about 60 MB with them.
-const windowSize = 500_000
+// windowSize is how many IDs a [Window] has at least, once as many were added. It has at most twice as many, which take
+// about 20 MB.
+const windowSize = 250_000
 
 // Window has the IDs that were added last. The zero value is empty.
 type Window struct{ now, before map[IDHash]struct{} }

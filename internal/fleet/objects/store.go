@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -110,16 +109,4 @@ const Temporary = ".tracegen-"
 func CreateTemp(dir, ending string) (*os.File, error) {
 	name := filepath.Join(cmp.Or(dir, os.TempDir()), Temporary+rand.Text()+ending)
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-}
-
-// Exists reports whether there is an object of that name.
-func Exists(ctx context.Context, s Store, name string) (bool, error) {
-	in, err := s.Read(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, in.Close()
 }

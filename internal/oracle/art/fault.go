@@ -1,15 +1,13 @@
 package art
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/sha1"
 	"encoding/binary"
-	"fmt"
 	"hash/adler32"
-	"io"
-	"os"
 	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // The parts of a DEX file that [PlantFault] reads, by their offsets, and two opcodes.
@@ -24,44 +22,24 @@ const (
 // PlantFault copies a jar of DEX files, and makes one method of each file wrong: the first that ends in a return of an
 // int returns a reference, which the verifier must refuse. It returns the offset of the instruction in its method, in
 // units of 16 bits.
-func PlantFault(from, to string) (offset int, err error) {
-	in, err := zip.OpenReader(from)
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close()
-	var out bytes.Buffer
-	w := zip.NewWriter(&out)
+func PlantFault(t testing.TB, from, to string) (offset int) {
+	t.Helper()
 	offset = -1
-	for _, f := range in.File {
-		r, err := f.Open()
-		if err != nil {
-			return 0, err
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return 0, err
-		}
-		if filepath.Ext(f.Name) == ".dex" {
-			if at := plant(data); at >= 0 {
+	entries := fixture.Unpack(t, fixture.Read(t, from))
+	for i, e := range entries {
+		if filepath.Ext(e.Name) == ".dex" {
+			dex := []byte(e.Data)
+			if at := plant(dex); at >= 0 {
 				offset = at
 			}
-		}
-		e, err := w.Create(f.Name)
-		if err != nil {
-			return 0, err
-		}
-		if _, err := e.Write(data); err != nil {
-			return 0, err
+			entries[i].Data = string(dex)
 		}
 	}
 	if offset < 0 {
-		return 0, fmt.Errorf("%s: no method returns an int at its end", from)
+		t.Fatalf("%s: no method returns an int at its end", from)
 	}
-	if err := w.Close(); err != nil {
-		return 0, err
-	}
-	return offset, os.WriteFile(to, out.Bytes(), 0o644)
+	fixture.Write(t, to, fixture.Pack(t, entries...))
+	return offset
 }
 
 // plant changes a DEX file that D8 has made. It returns -1 if there is no such method.

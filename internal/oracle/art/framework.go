@@ -1,12 +1,8 @@
 package art
 
 import (
-	"archive/zip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +11,8 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
 
@@ -47,49 +45,34 @@ func (b *Bench) NeedFramework(t testing.TB) Framework {
 	oracle.Require(t, err)
 	defer locked.Close()
 	if !exists(final) {
-		oracle.Require(t, b.makeFramework(t.Context(), cache, final))
+		b.makeFramework(t, cache, final)
 	}
 	return f
 }
 
-func (b *Bench) makeFramework(ctx context.Context, cache, final string) error {
-	from, err := oracle.FetchSum(ctx, android, androidSum)
-	if err != nil {
-		return err
-	}
+func (b *Bench) makeFramework(t testing.TB, cache, final string) {
+	t.Helper()
+	from, err := oracle.FetchSum(t.Context(), android, androidSum)
+	oracle.Require(t, err)
 	tmp, err := os.MkdirTemp(cache, "stubs-")
-	if err != nil {
-		return err
-	}
+	oracle.Require(t, err)
 	defer os.RemoveAll(tmp)
-	classes := filepath.Join(tmp, "classes.jar")
-	if err := writeStubs(from, classes); err != nil {
-		return err
-	}
-	d := b.Dexing(filepath.Join(tmp, "dex.jar"))
-	if text, err := b.tools.D8(ctx, d, classes); err != nil {
-		return fmt.Errorf("%w\n%s", err, text)
-	}
-	return os.Rename(tmp, final)
+	classes := fixture.Write(t, filepath.Join(tmp, "classes.jar"), stubs(t, from))
+	b.D8(t, filepath.Join(tmp, "dex.jar"), classes)
+	oracle.Require(t, os.Rename(tmp, final))
 }
 
-// writeStubs writes the classes of a framework without their code.
-func writeStubs(from, to string) error {
-	f, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	w := zip.NewWriter(f)
+// stubs returns a jar of the classes of a framework without their code.
+func stubs(t testing.TB, from string) []byte {
+	t.Helper()
+	var entries []fixture.Entry
 	wanted := func(name string) bool {
 		part := strings.SplitN(name, "/", 3)
 		return len(part) == 3 && part[0] == "android" && slices.Contains(frameworkPackages, part[1]) &&
 			strings.HasSuffix(name, ".class")
 	}
-	err = oracle.EachEntry(from, wanted, func(name string, data []byte) error {
-		c, err := classfile.Parse(data)
-		if err != nil {
-			return err
-		}
+	oracle.Require(t, oracle.EachEntry(from, wanted, func(name string, data []byte) error {
+		c := assembly.Parse(t, data)
 		var edit classfile.Edit
 		for i, m := range c.Methods() {
 			if code, ok := classfile.FindAttribute(m.Attributes, "Code"); ok {
@@ -98,26 +81,17 @@ func writeStubs(from, to string) error {
 				edit.Codes = append(edit.Codes, classfile.CodeEdit{Method: i, Info: info})
 			}
 		}
-		if data, err = c.Rewrite(edit); err != nil {
-			return err
-		}
-		e, err := w.Create(name)
-		if err != nil {
-			return err
-		}
-		_, err = e.Write(data)
+		data, err := c.Rewrite(edit)
+		entries = append(entries, fixture.Entry{Name: name, Data: string(data)})
 		return err
-	})
-	return errors.Join(err, w.Close(), f.Close())
+	}))
+	return fixture.Pack(t, entries...)
 }
 
 // Library returns a jar of all class files that an app is compiled against, for R8.
 func (b *Bench) Library(t testing.TB, f Framework) string {
 	t.Helper()
 	jar := filepath.Join(t.TempDir(), "library.jar")
-	err := toolchain.Merge(jar, b.file("core", "classes.jar"), b.file("framework", "classes.jar"), f.Classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	toolchain.Merge(t, jar, b.file("core", "classes.jar"), b.file("framework", "classes.jar"), f.Classes)
 	return jar
 }

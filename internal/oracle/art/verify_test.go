@@ -114,9 +114,7 @@ func (l *lab) r8(t *testing.T, output string, with []string, input string, rules
 	t.Helper()
 	dir := t.TempDir()
 	library, mapping := filepath.Join(dir, "library.jar"), filepath.Join(dir, "mapping.txt")
-	if err := toolchain.Merge(library, slices.Concat([]string{l.library}, l.runtime, with)...); err != nil {
-		t.Fatal(err)
-	}
+	toolchain.Merge(t, library, slices.Concat([]string{l.library}, l.runtime, with)...)
 	text, err := l.tools.R8(t.Context(), toolchain.Shrinking{Library: library, MinAPI: MinAPI, Output: output,
 		Rules: append(rules, filepath.Join("testdata", "keep.pro")), Mapping: mapping}, input)
 	if err != nil {
@@ -299,10 +297,7 @@ func (l *lab) control(t *testing.T, s subject) {
 func (l *lab) plant(t *testing.T, s subject, dex string, names *r8.Mapping) {
 	t.Helper()
 	bad := filepath.Join(t.TempDir(), "bad.jar")
-	offset, err := PlantFault(dex, bad)
-	if err != nil {
-		t.Fatal(err)
-	}
+	offset := PlantFault(t, dex, bad)
 	with := []string{l.runtimeDex, l.framework.Dex}
 	before := l.Verdicts(t, dex, with...)
 	var findings []verify.Finding
@@ -356,9 +351,7 @@ func (l *lab) examples(t *testing.T) subject {
 		oracle.Javac(t, j, out, path, []string{"--release", "8", "-g"}, sources)
 		all = append(all, oracle.JarOf(t, out, out+".jar"))
 	}
-	if err := toolchain.Merge(s.jar, all...); err != nil {
-		t.Fatal(err)
-	}
+	toolchain.Merge(t, s.jar, all...)
 	return s
 }
 
@@ -432,9 +425,7 @@ func TestCorpusVerdicts(t *testing.T) {
 func (l *lab) released(t *testing.T, jar corpus.Jar) subject {
 	t.Helper()
 	s := subject{name: jar.Name, jar: filepath.Join(t.TempDir(), "in.jar")}
-	if err := toolchain.FirstRelease(s.jar, jar.Classes); err != nil {
-		t.Fatal(err)
-	}
+	toolchain.FirstRelease(t, s.jar, jar.Classes)
 	for _, other := range corpus.Need(t, slices.Concat(common, l.dependencies(jar))...) {
 		if other.Name != jar.Name {
 			s.with = append(s.with, other.Classes)

@@ -1,7 +1,6 @@
 package corpus_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -23,19 +22,15 @@ func jobs(jars []corpus.Jar) []oracle.LinkJob {
 
 // linkAll links the classes of the jars by the oldest JDK from 17 on, which still has more of the classes that old jars
 // need, and classes that are too new for it by the newest JDK.
-func linkAll(ctx context.Context, jars []corpus.Jar) ([]oracle.LinkResult, error) {
+func linkAll(t *testing.T, jars []corpus.Jar) []oracle.LinkResult {
+	t.Helper()
 	jdks, err := oracle.FindJDKs()
-	if err != nil {
-		return nil, err
-	}
-	first, err := oracle.FindJDK(17)
-	if err != nil {
-		return nil, err
-	}
+	oracle.Require(t, err)
+	first := oracle.NeedJDK(t, 17)
 	list, newest := jobs(jars), jdks[len(jdks)-1]
-	results, err := oracle.Link(ctx, first, list)
-	if err != nil || newest.Feature == first.Feature {
-		return results, err
+	results := oracle.Link(t, first, list)
+	if newest.Feature == first.Feature {
+		return results
 	}
 	tooNew := map[string]bool{}
 	for _, r := range results {
@@ -44,12 +39,8 @@ func linkAll(ctx context.Context, jars []corpus.Jar) ([]oracle.LinkResult, error
 		}
 	}
 	again := slices.DeleteFunc(slices.Clone(list), func(j oracle.LinkJob) bool { return !tooNew[j.ID] })
-	later, err := oracle.Link(ctx, newest, again)
-	if err != nil {
-		return nil, err
-	}
 	by := map[[2]string]oracle.LinkResult{}
-	for _, r := range later {
+	for _, r := range oracle.Link(t, newest, again) {
 		by[[2]string{r.Job, r.Entry}] = r
 	}
 	for k, r := range results {
@@ -57,7 +48,7 @@ func linkAll(ctx context.Context, jars []corpus.Jar) ([]oracle.LinkResult, error
 			results[k] = by[[2]string{r.Job, r.Entry}]
 		}
 	}
-	return results, nil
+	return results
 }
 
 // checkLinked checks how many of the originals link. Only those can show that instrumenting broke something.

@@ -74,10 +74,8 @@ func stillLost(t *testing.T, before, after []corpus.Jar, lost []oracle.LinkResul
 		if !slices.ContainsFunc(lost, func(r oracle.LinkResult) bool { return r.Job == j.Name }) {
 			continue
 		}
-		original, err := linkAll(t.Context(), before[k:k+1])
-		oracle.Require(t, err)
-		output, err := linkAll(t.Context(), after[k:k+1])
-		oracle.Require(t, err)
+		original := linkAll(t, before[k:k+1])
+		output := linkAll(t, after[k:k+1])
 		again := oracle.Regressions(original, output)
 		t.Logf("measured: %s: of the classes that linked before, fewer linked among other jars; alone, %d", j.Name,
 			len(again))
@@ -152,11 +150,9 @@ func TestCorpusInstrumented(t *testing.T) {
 		names, jars = nil, corpus.NeedAll(t)
 	}
 	bin := oracle.BuildTool(t)
-	linked, err := linkAll(t.Context(), jars)
-	oracle.Require(t, err)
+	linked := linkAll(t, jars)
 	checkLinked(t, jars, linked)
-	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
-	oracle.Require(t, err)
+	classes, methods := oracle.Disassemble(t, jobs(jars), oracle.AsmOptions{Check: true})
 	if corpus.IsFull() {
 		checkKinds(t, classes)
 	}
@@ -180,16 +176,14 @@ func TestCorpusInstrumented(t *testing.T) {
 		flags := append([]string{"--exits", tt.mode}, tt.flags...)
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			made := instrumentAll(t, bin, jars, flags...)
-			now, err := linkAll(t.Context(), outputs(made))
-			oracle.Require(t, err)
+			now := linkAll(t, outputs(made))
 			lost := stillLost(t, jars, outputs(made), oracle.Regressions(linked, now))
 			for k, r := range lost {
 				if k < 20 {
 					t.Errorf("%s!%s linked before: %s %s", r.Job, r.Entry, r.Status, r.Message)
 				}
 			}
-			classes, methods, err := oracle.Disassemble(t.Context(), jobs(outputs(made)), oracle.AsmOptions{Check: true})
-			oracle.Require(t, err)
+			classes, methods := oracle.Disassemble(t, jobs(outputs(made)), oracle.AsmOptions{Check: true})
 			after := asmIndex(classes, methods)
 			compareAsm(t, before, after)
 			afterSuper := tt.mode == "exact" || slices.Contains(tt.flags, "after-super")

@@ -38,28 +38,24 @@ func TestCorpusEveryRelease(t *testing.T) {
 		t.Logf("measured: no JDK 25 here (newest is %d): newer class files and code before super() not run", jdk.Feature)
 	}
 	bin := oracle.BuildTool(t)
-	linked, err := oracle.Link(t.Context(), jdk, jobs(jars))
-	oracle.Require(t, err)
+	linked := oracle.Link(t, jdk, jobs(jars))
 	for _, r := range linked {
 		if r.Status != oracle.Linked {
 			t.Fatalf("release %s: %s: %s", r.Job, r.Class, r.Message)
 		}
 	}
-	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
-	oracle.Require(t, err)
+	classes, methods := oracle.Disassemble(t, jobs(jars), oracle.AsmOptions{Check: true})
 	before := asmIndex(classes, methods)
 	for _, flags := range []string{"normal", "throws", "exact", "throws --set constructor-entry=after-super",
 		"normal --set constructor-entry=after-super"} {
 		t.Run(flags, func(t *testing.T) {
 			f := strings.Fields(flags)
 			made := instrumentAll(t, bin, jars, append([]string{"--set", "trivial=none", "--exits"}, f...)...)
-			now, err := oracle.Link(t.Context(), jdk, jobs(outputs(made)))
-			oracle.Require(t, err)
+			now := oracle.Link(t, jdk, jobs(outputs(made)))
 			for _, r := range oracle.Regressions(linked, now) {
 				t.Errorf("release %s: %s: %s", r.Job, r.Class, r.Message)
 			}
-			classes, methods, err := oracle.Disassemble(t.Context(), jobs(outputs(made)), oracle.AsmOptions{Check: true})
-			oracle.Require(t, err)
+			classes, methods := oracle.Disassemble(t, jobs(outputs(made)), oracle.AsmOptions{Check: true})
 			after := asmIndex(classes, methods)
 			compareAsm(t, before, after)
 			traced := compareMethods(t, made, before, after, f[0], len(f) > 1 || f[0] == "exact")

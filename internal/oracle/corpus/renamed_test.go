@@ -65,8 +65,7 @@ func TestCorpusRenamed(t *testing.T) {
 		for _, name := range jars[1:] {
 			list = append(list, oracle.LinkJob{ID: jars[0] + name, Jar: at(name), Deps: library.DepPaths})
 		}
-		results, err := oracle.Link(t.Context(), jdk, list)
-		oracle.Require(t, err)
+		results := oracle.Link(t, jdk, list)
 		for i := range results {
 			results[i].Job = ""
 		}
@@ -99,7 +98,6 @@ func firstDifference(list ...map[string]int) string {
 func findProGuard(t *testing.T) oracle.ProGuard {
 	t.Helper()
 	jdk := oracle.NeedJDK(t, 17)
-	p, err := oracle.FindProGuard(t.Context(), jdk)
-	oracle.Require(t, err)
+	p := oracle.FindProGuard(t, jdk)
 	return p
 }

@@ -105,8 +105,7 @@ func TestCorpusReport(t *testing.T) {
 	nightly.Only(t, "corpora")
 	jars := corpus.NeedAll(t)
 	bin := oracle.BuildTool(t)
-	_, before, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
-	oracle.Require(t, err)
+	_, before := oracle.Disassemble(t, jobs(jars), oracle.AsmOptions{})
 	modes := [][]string{
 		{"--exits", "normal"}, {"--exits", "throws", "--set", "trivial=none", "--set", "id-order=compact"}, {"--exits",
 			"exact"},
@@ -120,8 +119,7 @@ func TestCorpusReport(t *testing.T) {
 				made = append(made, runReported(t, bin, j, flags...))
 				list = append(list, made[len(made)-1].instrumented)
 			}
-			_, after, err := oracle.Disassemble(t.Context(), jobs(outputs(list)), oracle.AsmOptions{})
-			oracle.Require(t, err)
+			_, after := oracle.Disassemble(t, jobs(outputs(list)), oracle.AsmOptions{})
 			var sum reportCounts
 			worst, worstName := 0.0, ""
 			for _, r := range made {

@@ -172,10 +172,13 @@ func queryReports(t *testing.T, dir, name string) [][]string {
 
 func query(t *testing.T, dir, sql string) [][]string {
 	t.Helper()
-	view := fixture.Read(t, filepath.Join("..", "..", "..", "docs", "sql", "reports.sql"))
-	rows, err := oracle.QueryDuckDB(t.Context(), dir, string(view), sql)
+	views := ""
+	for _, name := range []string{"duckdb", "reports"} {
+		views += fixture.Text(t, filepath.Join("..", "..", "..", "docs", "sql", name+".sql"))
+	}
+	rows, err := oracle.DuckDB.Query(t.Context(), dir, views, sql)
 	oracle.Require(t, err)
-	return rows
+	return rows[0]
 }
 
 // checkReports checks each report as it came, and that all that were sent are there. The slow message must name who

@@ -25,8 +25,7 @@ func TestShrunkSample(t *testing.T) {
 	jars := oracle.NeedRuntime(t)
 	tools, err := toolchain.Versions[0].Fetch(t.Context())
 	oracle.Require(t, err)
-	library, err := toolchain.Library(t.Context())
-	oracle.Require(t, err)
+	library := toolchain.Library(t)
 	dir := t.TempDir()
 	rest := filepath.SplitList(b.path)
 	proofs, device := rest[0], rest[2]
@@ -37,9 +36,7 @@ func TestShrunkSample(t *testing.T) {
 	app := filepath.Join(dir, "app.jar")
 	command(t, j.Tool("jar"), "cf", app, "-C", classes, "sample")
 	merged, instrumented := filepath.Join(dir, "merged.jar"), filepath.Join(dir, "instrumented.jar")
-	if err := toolchain.Merge(merged, append([]string{app}, runtime...)...); err != nil {
-		t.Fatal(err)
-	}
+	toolchain.Merge(t, merged, append([]string{app}, runtime...)...)
 	_, err = pipeline.Run(t.Context(), pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.None}), Android: true,
 		Inputs: []pipeline.Input{{Path: merged, Output: instrumented}},

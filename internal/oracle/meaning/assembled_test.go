@@ -34,10 +34,7 @@ func TestAssembled(t *testing.T) {
 					got := runAssembled(t, j, outputs[classes], "-Xbootclasspath/a:"+recorder,
 						oracle.RecorderFlag(summary), oracle.RecorderEventsFlag(events))
 					compare(t, got, original)
-					s, err := oracle.ReadSummary(summary)
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := oracle.ReadSummary(t, summary)
 					checkSummary(t, m.mode, s)
 					checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
 					t.Logf("measured: assembled classes on %d, %s: %d scenarios as their sources say, %d events, %d exits too "+

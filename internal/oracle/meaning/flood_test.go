@@ -125,7 +125,7 @@ func TestFloodIsNotLost(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "flood.tgd")
-			out := d.record(t, file, row.flags, "sort")
+			out := d.record(t, file, row.flags, "sort", "watched")
 			got := readTotals(t, file)
 			var windows, leftOut, gates uint64
 			slack := int64(tick)

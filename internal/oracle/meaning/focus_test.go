@@ -26,10 +26,7 @@ func TestFocus(t *testing.T) {
 			outputs, _ := instrument(t, filepath.Join(t.TempDir(), "out"), m.mode, []string{app})
 			summary := filepath.Join(t.TempDir(), "summary")
 			compare(t, run(t, outputs[app], oracle.RecorderFlag(summary)), original)
-			s, err := oracle.ReadSummary(summary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := oracle.ReadSummary(t, summary)
 			checkFocus(t, m.mode, s)
 			t.Logf("measured: focus hook, %s: %d changes reported, %d events, %d exits too many", m.word, s.FocusCalls,
 				s.Entries+s.Exits, s.ExitsTooMany)

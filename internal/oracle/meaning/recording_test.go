@@ -100,10 +100,7 @@ func (r *runner) compareEvents(t *testing.T, recording recording, classes []stri
 	summary, events := filepath.Join(dir, "summary.json"), filepath.Join(dir, "events")
 	r.command(t, append(classes, r.plain...), oracle.RecorderFlag(summary), oracle.RecorderEventsFlag(events),
 		"-Xbootclasspath/a:"+r.recorder).run(t)
-	s, err := oracle.ReadSummary(summary)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := oracle.ReadSummary(t, summary)
 	if s.Threads != 1 {
 		t.Fatalf("%d threads, but events can be compared for one only", s.Threads)
 	}

@@ -177,10 +177,7 @@ func (s shapes) check(t *testing.T, j oracle.JDK, recorder string) {
 			got := run(t, outputs[s.classes], "-Xbootclasspath/a:"+recorder,
 				oracle.RecorderFlag(summary), oracle.RecorderEventsFlag(events))
 			compare(t, got, original)
-			sums, err := oracle.ReadSummary(summary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sums := oracle.ReadSummary(t, summary)
 			checkSummary(t, m.mode, sums)
 			checked := want.compareScenarios(t, m.word, scenarios(t, got.text, events, ids))
 			t.Logf("measured: shapes for %v, %s: %d programs, %d scenarios as their sources say, %d events, %d exits too "+
@@ -341,10 +338,7 @@ func TestStackOverflow(t *testing.T) {
 			got := command{j, []string{"-Xss512k", "-Xbootclasspath/a:" + recorder, oracle.RecorderFlag(summary),
 				"-cp", outputs[classes], "Overflow"}, t.TempDir()}.run(t)
 			compare(t, got, original)
-			s, err := oracle.ReadSummary(summary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := oracle.ReadSummary(t, summary)
 			t.Logf("measured: five stack overflows, %s: %d events, %d exits too many, %d closed late",
 				m.word, s.Entries+s.Exits, s.ExitsTooMany, s.ClosedLate)
 			checkOverflow(t, m.mode, s)

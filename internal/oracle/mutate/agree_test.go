@@ -121,8 +121,7 @@ func (run *campaign) check(j corpus.Jar, made []mutant) {
 	for _, m := range made {
 		job.Variants = append(job.Variants, m.variant)
 	}
-	verdicts, err := oracle.LinkVariants(t.Context(), run.jdk, job)
-	oracle.Require(t, err)
+	verdicts := oracle.LinkVariants(t, run.jdk, job)
 	var open []disagreement
 	for n, m := range made {
 		v := verdicts[n]
@@ -177,8 +176,7 @@ func (run *campaign) askOlder(j corpus.Jar, open []disagreement) {
 	if len(asked) == 0 {
 		return
 	}
-	verdicts, err := oracle.LinkVariants(run.t.Context(), older, job)
-	oracle.Require(run.t, err)
+	verdicts := oracle.LinkVariants(run.t, older, job)
 	for n, i := range asked {
 		open[i].older = &verdicts[n]
 	}

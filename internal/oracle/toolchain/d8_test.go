@@ -26,8 +26,7 @@ var minAPIs = []int{21, 26}
 func TestCorpusD8(t *testing.T) {
 	nightly.Only(t, "tools")
 	s := build(t)
-	_, methods, err := oracle.Disassemble(t.Context(), []oracle.LinkJob{{ID: "app", Jar: s.jar}}, oracle.AsmOptions{})
-	oracle.Require(t, err)
+	_, methods := oracle.Disassemble(t, []oracle.LinkJob{{ID: "app", Jar: s.jar}}, oracle.AsmOptions{})
 	want := calls{}
 	for _, m := range methods {
 		for _, id := range m.EntryIDs {

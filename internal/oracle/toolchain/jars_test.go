@@ -30,8 +30,7 @@ func TestCorpusD8Jars(t *testing.T) {
 	nightly.Only(t, "tools")
 	tools, err := Versions[0].Fetch(t.Context())
 	oracle.Require(t, err)
-	library, err := Library(t.Context())
-	oracle.Require(t, err)
+	library := Library(t)
 	names, modes, apis := androidJars[:fewJars], []string{"exact"}, minAPIs[:1]
 	if corpus.IsFull() {
 		names, modes, apis = androidJars, []string{"normal", "throws", "exact"}, minAPIs
@@ -46,9 +45,7 @@ func TestCorpusD8Jars(t *testing.T) {
 		t.Run(jar.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			in := filepath.Join(dir, "in.jar")
-			if err := FirstRelease(in, jar.Classes); err != nil {
-				t.Fatal(err)
-			}
+			FirstRelease(t, in, jar.Classes)
 			for _, api := range apis {
 				before := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, in)
 				rows += fmt.Sprintf("%s\t%d\t-\t%d\t0\t%d\t%d\n", jar.Name, api, len(before.messages), before.bytes,
@@ -89,10 +86,7 @@ func compile(t *testing.T, tools Tools, d Dexing, jar string) (c compiled) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	c.messages = messages(strings.ReplaceAll(text, jar, "JAR"))
-	size, err := ReadDexSize(d.Output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	size := ReadDexSize(t, d.Output)
 	c.bytes, c.methods = size.Bytes, size.Methods
 	return c
 }

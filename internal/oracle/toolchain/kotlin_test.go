@@ -28,8 +28,7 @@ func TestCorpusKotlin(t *testing.T) {
 	}
 	j := oracle.NeedJDK(t, 17)
 	jars := oracle.NeedRuntime(t)
-	library, err := Library(t.Context())
-	oracle.Require(t, err)
+	library := Library(t)
 	fetched := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20", "kotlin-stdlib-2.2.20")
 	compiler := strings.Join(append(fetched[0].DepPaths, fetched[0].Path), string(os.PathListSeparator))
 	for _, row := range []struct {

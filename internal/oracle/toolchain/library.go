@@ -2,15 +2,13 @@ package toolchain
 
 import (
 	"archive/zip"
-	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 )
@@ -32,47 +30,35 @@ var withoutCore = []string{"java/lang/management/", "java/lang/instrument/", "ja
 // which are Android's own, and those of java.* that it lacks, as Java 8 had them, from the JDK's ct.sym. Of the latter
 // it has only packages that Android has, so that a class such as java.lang.management.ManagementFactory is missing as
 // on a device.
-func Library(ctx context.Context) (string, error) {
+func Library(t testing.TB) string {
+	t.Helper()
 	cache, err := oracle.CacheDir("toolchain")
-	if err != nil {
-		return "", err
-	}
+	oracle.Require(t, err)
 	final := filepath.Join(cache, "library-34-"+libraryVersion+".jar")
 	if _, err := os.Stat(final); err == nil {
-		return final, nil
+		return final
 	}
-	from, err := oracle.FetchSum(ctx, android34, android34Sum)
-	if err != nil {
-		return "", err
-	}
+	from, err := oracle.FetchSum(t.Context(), android34, android34Sum)
+	oracle.Require(t, err)
 	tmp, err := os.MkdirTemp(cache, "library-")
-	if err != nil {
-		return "", err
-	}
+	oracle.Require(t, err)
 	defer os.RemoveAll(tmp)
 	made := filepath.Join(tmp, "library.jar")
-	err = WithCore(made, from, func(name string) bool {
+	WithCore(t, made, from, func(name string) bool {
 		return path.Ext(name) == ".class" && !strings.HasPrefix(name, "META-INF/")
 	})
-	if err != nil {
-		return "", fmt.Errorf("library: %w", err)
-	}
-	return final, os.Rename(made, final)
+	oracle.Require(t, os.Rename(made, final))
+	return final
 }
 
 // WithCore writes a jar of the entries of Robolectric's android-all that a function keeps, and of the classes of java.*
 // that it lacks, as Java 8 had them.
-func WithCore(to, androidAll string, keep func(entry string) bool) error {
-	j, err := oracle.FindJDK(17)
-	if err != nil {
-		return err
-	}
-	w, err := newJar(to)
-	if err != nil {
-		return err
-	}
-	kept := func(name string) (string, bool) { return name, keep(name) }
-	return errors.Join(w.add(androidAll, kept), w.add(filepath.Join(j.Home, "lib", "ct.sym"), coreClass), w.close())
+func WithCore(t testing.TB, to, androidAll string, keep func(entry string) bool) {
+	t.Helper()
+	w := newJar(t, to)
+	w.add(androidAll, func(name string) (string, bool) { return name, keep(name) })
+	w.add(filepath.Join(oracle.NeedJDK(t, 17).Home, "lib", "ct.sym"), coreClass)
+	w.close()
 }
 
 // coreClass returns the class file's name of an entry of ct.sym, and whether Java 8 and Android have the class. The
@@ -93,56 +79,48 @@ func coreClass(entry string) (string, bool) {
 
 // Merge writes the entries of jars into one jar. Of entries with one name the first wins. It leaves out manifests and
 // declarations of modules, as the Android Gradle plugin does.
-func Merge(out string, jars ...string) error {
-	w, err := newJar(out)
-	if err != nil {
-		return err
-	}
-	keep := func(name string) (string, bool) {
-		return name, name != "META-INF/MANIFEST.MF" && name != "module-info.class" && !strings.HasSuffix(name, "/")
-	}
+func Merge(t testing.TB, out string, jars ...string) {
+	t.Helper()
+	w := newJar(t, out)
 	for _, jar := range jars {
-		if err := w.add(jar, keep); err != nil {
-			return errors.Join(err, w.close())
-		}
+		w.add(jar, func(name string) (string, bool) {
+			return name, name != "META-INF/MANIFEST.MF" && name != "module-info.class" && !strings.HasSuffix(name, "/")
+		})
 	}
-	return w.close()
+	w.close()
 }
 
 // FirstRelease copies a jar without the classes for later releases of Java, which D8 refuses or ignores.
-func FirstRelease(to, from string) error {
-	w, err := newJar(to)
-	if err != nil {
-		return err
-	}
-	keep := func(entry string) (string, bool) {
+func FirstRelease(t testing.TB, to, from string) {
+	t.Helper()
+	w := newJar(t, to)
+	w.add(from, func(entry string) (string, bool) {
 		return entry, !strings.HasPrefix(entry, "META-INF/versions/") && entry != "module-info.class" &&
 			!strings.HasSuffix(entry, "/")
-	}
-	return errors.Join(w.add(from, keep), w.close())
+	})
+	w.close()
 }
 
 // A jarWriter writes a jar of other jars' entries.
 type jarWriter struct {
+	t    testing.TB
 	file *os.File
 	zip  *zip.Writer
 	have map[string]bool
 }
 
-func newJar(file string) (*jarWriter, error) {
+func newJar(t testing.TB, file string) *jarWriter {
+	t.Helper()
 	f, err := os.Create(file)
-	if err != nil {
-		return nil, err
-	}
-	return &jarWriter{f, zip.NewWriter(f), map[string]bool{}}, nil
+	oracle.Require(t, err)
+	return &jarWriter{t, f, zip.NewWriter(f), map[string]bool{}}
 }
 
-// add copies the entries of an archive for which keep returns true, under the names that it returns.
-func (w *jarWriter) add(archive string, keep func(entry string) (string, bool)) error {
+// add copies the entries of an archive for which keep returns a name and true. The first of a name stays.
+func (w *jarWriter) add(archive string, keep func(entry string) (string, bool)) {
+	w.t.Helper()
 	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return err
-	}
+	oracle.Require(w.t, err)
 	defer z.Close()
 	for _, f := range z.File {
 		name, ok := keep(f.Name)
@@ -150,21 +128,12 @@ func (w *jarWriter) add(archive string, keep func(entry string) (string, bool)) 
 			continue
 		}
 		w.have[name] = true
-		raw, err := f.OpenRaw()
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", archive, f.Name, err)
-		}
-		header := f.FileHeader
-		header.Name = name
-		to, err := w.zip.CreateRaw(&header)
-		if err != nil {
-			return err
-		}
-		if _, err := io.Copy(to, raw); err != nil {
-			return fmt.Errorf("%s: %s: %w", archive, f.Name, err)
-		}
+		f.Name = name
+		oracle.Require(w.t, w.zip.Copy(f))
 	}
-	return nil
 }
 
-func (w *jarWriter) close() error { return errors.Join(w.zip.Close(), w.file.Close()) }
+func (w *jarWriter) close() {
+	w.t.Helper()
+	oracle.Require(w.t, errors.Join(w.zip.Close(), w.file.Close()))
+}

@@ -185,15 +185,12 @@ func consumerRules(t *testing.T, s sample) []string {
 		isRules := func(name string) bool {
 			return strings.HasPrefix(name, "META-INF/proguard/") && !strings.HasSuffix(name, "/")
 		}
-		err := oracle.EachEntry(jar, isRules, func(_ string, text []byte) error {
+		oracle.Require(t, oracle.EachEntry(jar, isRules, func(_ string, text []byte) error {
 			lines := slices.DeleteFunc(strings.SplitAfter(string(text), "\n"),
 				func(line string) bool { return strings.HasPrefix(line, "#") })
 			rules = append(rules, rule.FindAllString(strings.Join(lines, ""), -1)...)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return rules
 }
@@ -202,16 +199,9 @@ func consumerRules(t *testing.T, s sample) []string {
 func withoutRules(t *testing.T, jar string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bare.jar")
-	w, err := newJar(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.add(jar, func(name string) (string, bool) { return name, strings.HasSuffix(name, ".class") }); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.close(); err != nil {
-		t.Fatal(err)
-	}
+	w := newJar(t, file)
+	w.add(jar, func(name string) (string, bool) { return name, strings.HasSuffix(name, ".class") })
+	w.close()
 	return file
 }
 

@@ -49,8 +49,7 @@ func build(t *testing.T) sample {
 	t.Helper()
 	j := oracle.NeedJDK(t, 17)
 	jars := oracle.NeedRuntime(t)
-	library, err := Library(t.Context())
-	oracle.Require(t, err)
+	library := Library(t)
 	dir := t.TempDir()
 	s := sample{jdk: j, library: library, runtime: []string{jars.JVM, jars.Android, jars.Report},
 		phone: jars.App(), jar: filepath.Join(dir, "app.jar"),
@@ -60,9 +59,7 @@ func build(t *testing.T) sample {
 	oracle.Javac(t, j, classes, append([]string{library}, s.runtime...), withNames, filepath.Join("testdata", "sample"))
 	command(t, j.Tool("jar"), "cf", s.plain, "-C", classes, ".")
 	merged := filepath.Join(dir, "merged.jar")
-	if err := Merge(merged, append([]string{s.plain}, s.runtime...)...); err != nil {
-		t.Fatal(err)
-	}
+	Merge(t, merged, append([]string{s.plain}, s.runtime...)...)
 	r, err := pipeline.Run(t.Context(), pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.Smart}), Android: true,
 		Inputs: []pipeline.Input{{Path: merged, Output: s.jar}},

@@ -1,13 +1,13 @@
 package toolchain
 
 import (
-	"bufio"
 	"encoding/binary"
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // The offsets of values in the header of a dex file.
@@ -25,27 +25,22 @@ type DexSize struct {
 }
 
 // ReadDexSize returns the size of the dex files in a directory.
-func ReadDexSize(dir string) (size DexSize, err error) {
+func ReadDexSize(t testing.TB, dir string) (size DexSize) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.dex"))
-	if err != nil {
-		return size, err
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no dex file: %v", dir, err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return size, err
-		}
+		data := fixture.Read(t, file)
 		if len(data) < dexHeader {
-			return size, fmt.Errorf("%s: %d bytes are no dex file", file, len(data))
+			t.Fatalf("%s: %d bytes are no dex file", file, len(data))
 		}
 		size.Bytes += int64(binary.LittleEndian.Uint32(data[dexFileSize:]))
 		size.Methods += int64(binary.LittleEndian.Uint32(data[dexMethodIDs:]))
 		size.Classes += int64(binary.LittleEndian.Uint32(data[dexClassDefs:]))
 	}
-	if size == (DexSize{}) {
-		return size, fmt.Errorf("%s has no dex file", dir)
-	}
-	return size, nil
+	return size
 }
 
 // Inlined is what R8 wrote into its mapping about where methods are.
@@ -72,13 +67,9 @@ var methodLine = regexp.MustCompile(`^\s+(?:(\d+:\d+):)?\S+ ([^\s(]+\([^)]*\))[\
 
 // ReadInlined reads R8's mapping. Of consecutive lines with the same residual lines and name, the last one is the
 // method itself, and those before it are inlined into it.
-func ReadInlined(mapping string) (Inlined, error) {
+func ReadInlined(t testing.TB, mapping string) Inlined {
+	t.Helper()
 	in := Inlined{Away: map[string]bool{}, Own: map[string]bool{}}
-	f, err := os.Open(mapping)
-	if err != nil {
-		return in, err
-	}
-	defer f.Close()
 	frames := map[string]bool{} // all that are inlined somewhere
 	var class, name, place string
 	end := func(next string) {
@@ -90,10 +81,8 @@ func ReadInlined(mapping string) (Inlined, error) {
 			in.Own[name] = true
 		}
 	}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
+	for line := range strings.Lines(fixture.Text(t, mapping)) {
+		line = strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
@@ -120,5 +109,5 @@ func ReadInlined(mapping string) (Inlined, error) {
 			in.Away[name] = true
 		}
 	}
-	return in, lines.Err()
+	return in
 }

@@ -39,15 +39,12 @@ func newApp(t *testing.T, rules string, libraries []string, sources ...string) a
 	t.Helper()
 	j := oracle.NeedJDK(t, 17)
 	runtime := oracle.NeedRuntime(t)
-	library, err := Library(t.Context())
-	oracle.Require(t, err)
+	library := Library(t)
 	dir := t.TempDir()
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
 	a := app{jdk: j, tool: oracle.BuildTool(t), library: library, rules: rules, jars: append([]string{own}, libraries...),
 		core: filepath.Join(dir, "core.jar")}
-	if err := Merge(a.core, runtime.JVM); err != nil { // without its manifest
-		t.Fatal(err)
-	}
+	Merge(t, a.core, runtime.JVM) // without its manifest
 	for _, source := range sources {
 		oracle.Javac(t, j, classes, append([]string{library, classes}, libraries...), withNames, source)
 	}
@@ -248,8 +245,7 @@ func TestCorpusTraps(t *testing.T) {
 // callsOf returns the calls that ASM sees in a jar.
 func callsOf(t *testing.T, jar string) calls {
 	t.Helper()
-	_, methods, err := oracle.Disassemble(t.Context(), []oracle.LinkJob{{ID: "app", Jar: jar}}, oracle.AsmOptions{})
-	oracle.Require(t, err)
+	_, methods := oracle.Disassemble(t, []oracle.LinkJob{{ID: "app", Jar: jar}}, oracle.AsmOptions{})
 	found := calls{}
 	for _, m := range methods {
 		for _, id := range m.EntryIDs {
@@ -277,9 +273,7 @@ func TestCorpusR8Libraries(t *testing.T) {
 	var libraries []string
 	for _, jar := range jars {
 		first := filepath.Join(t.TempDir(), filepath.Base(jar.Classes))
-		if err := FirstRelease(first, jar.Classes); err != nil {
-			t.Fatal(err)
-		}
+		FirstRelease(t, first, jar.Classes)
 		libraries = append(libraries, first)
 	}
 	dir := filepath.Join("testdata", "libraries")
@@ -360,8 +354,7 @@ func TestCorpusMethodLimit(t *testing.T) {
 		t.Skip("skipped: takes minutes")
 	}
 	j := oracle.NeedJDK(t, 17)
-	library, err := Library(t.Context())
-	oracle.Require(t, err)
+	library := Library(t)
 	dir := t.TempDir()
 	a := app{jdk: j, tool: oracle.BuildTool(t), library: library}
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")

@@ -7,7 +7,7 @@ import "testing"
 func TestBeforeIsNotAvailable(t *testing.T) {
 	for records, want := range map[string]bool{" records=all": true, "": false} {
 		asked := false
-		err := analyze(t, "r", `
+		analyze(t, "r", `
 meta slowMillis=700`+records+`
 clock now=0
 thread index=0 name=main main=1
@@ -21,8 +21,8 @@ end`, Options{Stall: func(s *Stall) error {
 			}
 			return nil
 		}})
-		if err != nil || !asked {
-			t.Errorf("error %v; a slow message was found: %t", err, asked)
+		if !asked {
+			t.Error("no slow message was found")
 		}
 	}
 }

@@ -28,9 +28,7 @@ stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WA
 		t.Run(c.name, func(t *testing.T) {
 			var all []*Stall
 			o := Options{Stall: func(s *Stall) error { all = append(all, s); return nil }}
-			if err := analyze(t, "a.tgd", head+c.text, o); err != nil {
-				t.Fatal(err)
-			}
+			analyze(t, "a.tgd", head+c.text, o)
 			if len(all) != 1 {
 				t.Fatalf("%d stalls", len(all))
 			}
@@ -58,9 +56,7 @@ func TestPartlyRecorded(t *testing.T) {
 		o := Options{End: func(x *Recording) error { r = x; return nil }}
 		text := "meta records=all " + c.meta + "\nclock now=0\n" + c.threads +
 			"\nrecords thread=0 first=0 list=\"+97@0 -97@900\"\nend"
-		if err := analyze(t, "a.tgd", text, o); err != nil {
-			t.Fatal(err)
-		}
+		analyze(t, "a.tgd", text, o)
 		if got := r.PartlyRecorded(); got != c.want {
 			t.Errorf("%q, %q: %t", c.meta, c.threads, got)
 		}

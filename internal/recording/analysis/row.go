@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
@@ -62,7 +64,14 @@ type Row struct {
 	// HotPath has the methods that lead to where the time went, the outermost first; Method is the one to blame.
 	HotPath []string `json:"hotPath"`
 	Method  string   `json:"method,omitempty"`
+	// Stack has the innermost frames of the stack of its thread that was taken most often; empty if none was taken.
+	// Facts is what a detector says of an incident.
+	Stack []string       `json:"stack,omitempty"`
+	Facts []IncidentFact `json:"facts,omitempty"`
 }
+
+// stackFrames is how many frames of a stack a row has.
+const stackFrames = 32
 
 // userKeys are the keys by which programs name their user; the first that is there counts.
 var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceId"}
@@ -82,8 +91,10 @@ func RowOf(s *Stall) Row {
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
+	stack := mostTaken(s.Samples)
+	c.setStack(stack)
 	if s.Key == pathKey(nil) { // no traced method took long enough to be on a path
-		c.HotPath, c.Key = causeOf(nil, "", mostTaken(s.Samples), s.Message.String())
+		c.HotPath, c.Key = causeOf(nil, "", stack, s.Message.String())
 	}
 	c.setKind(s)
 	if !s.Time.IsZero() {
@@ -159,6 +170,10 @@ func IncidentRows(r *Recording) []Row {
 			c.Thread = i.Thread.Name
 		}
 		c.setCause(i.cause())
+		if best := i.BestStack(); best != nil {
+			c.setStack(best.Frames)
+		}
+		c.Facts = i.Facts
 		if id := r.Meta["recordingId"]; id != "" {
 			// As the report that the device sends of it.
 			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
@@ -229,6 +244,10 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 			longest, most = frames, sample.Count
 		}
 	}
+	s.setStack(longest)
+	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
+		s.Facts = append(s.Facts, IncidentFact{resolve.Printable(key), resolve.Printable(r.Facts[key])})
+	}
 	s.setCause(causeOf(path, key, longest, what))
 	cause.Method = s.Method
 	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
@@ -249,6 +268,19 @@ func occurrenceOf(r *devicereport.Report) occurrence {
 		o.Lasted = *r.Duration
 	}
 	return o
+}
+
+// setStack keeps the innermost frames of a stack. Rows of many reports have the same frames.
+func (c *Row) setStack(frames []string) {
+	c.Stack = nil
+	for _, f := range frames[:min(len(frames), stackFrames)] {
+		c.Stack = append(c.Stack, unique.Make(f).Value())
+	}
+}
+
+// Fact returns the value of a fact; empty if the detector does not say it.
+func (c *Row) Fact(key string) string {
+	return (&Incident{Facts: c.Facts}).Fact(key)
 }
 
 // setCause sets the hot path, the key and the method to blame, as [causeOf] returns them.

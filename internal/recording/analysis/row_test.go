@@ -45,6 +45,9 @@ func TestRowOfReport(t *testing.T) {
 		if c.report.Duration != nil {
 			c.want.Lasted = 3e9
 		}
+		if len(c.report.Samples) > 0 {
+			c.want.Stack = frames
+		}
 		if c.want.Title == "" {
 			c.want.Title = c.report.Kind
 		}
@@ -62,7 +65,7 @@ func TestIncidentAndItsReport(t *testing.T) {
 	i := &Incident{Number: 4, Detector: "watchdog", Kind: "missed-poll", Wall: wall, Thread: &Thread{},
 		Stacks: []IncidentStack{{Thread: "worker", State: "RUNNABLE", Frames: []string{"com.a.W.w(W.java:1)"}},
 			{Thread: "main", State: "WAITING", Activity: foreign.ActivityWait, Frames: frames}}}
-	i.Thread.Name = "main"
+	i.Thread.Name, i.Facts = "main", []IncidentFact{{"limit-of", "input"}}
 	r.Incidents = []*Incident{i}
 	i.Begin, i.Ended = 0, true
 	all := IncidentRows(r)
@@ -71,7 +74,7 @@ func TestIncidentAndItsReport(t *testing.T) {
 	}
 	recorded := all[0]
 	report := devicereport.Report{ID: "ab-i4", Recording: "ab", Kind: "missed-poll", Detector: "watchdog",
-		Package: "com.a", Thread: "main", Duration: &wall,
+		Package: "com.a", Thread: "main", Duration: &wall, Facts: map[string]string{"limit-of": "input"},
 		Samples: []devicereport.Sample{{Thread: "main", State: "WAITING", Count: 1, Frames: frames}}}
 	sent := RowOfReport(&report, resolve.NewNames(nil, nil), nil)
 	// The recording shows more of the cause.

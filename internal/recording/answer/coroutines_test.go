@@ -46,9 +46,7 @@ func (feedNames) Name(m trace.Method) (trace.Name, bool) {
 func TestCoroutines(t *testing.T) {
 	golden.Compare(t, "testdata/screen-coroutines.golden", screenOf(t, new(Screen), func(o analysis.Options) {
 		o.Names = feedNames{}
-		if err := analyze(t, "feed.tgd", feedTape, o); err != nil {
-			t.Fatal(err)
-		}
+		analyze(t, "feed.tgd", feedTape, o)
 	}))
 	var report, object bytes.Buffer
 	text := NewText(&report)
@@ -61,9 +59,7 @@ func TestCoroutines(t *testing.T) {
 		return text.End(r)
 	}
 	o := analysis.Options{Names: feedNames{}, Begin: text.Begin, Stall: text.Stall, End: end}
-	if err := analyze(t, "feed.tgd", feedTape, o); err != nil {
-		t.Fatal(err)
-	}
+	analyze(t, "feed.tgd", feedTape, o)
 	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +95,7 @@ func TestNoCoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := analyze(t, "a.tgd", serverTape, analysis.Options{Names: names{}, End: j.End}); err != nil {
-		t.Fatal(err)
-	}
+	analyze(t, "a.tgd", serverTape, analysis.Options{Names: names{}, End: j.End})
 	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
 		t.Fatal(err)
 	}

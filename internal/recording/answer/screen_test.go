@@ -77,9 +77,7 @@ func TestScreens(t *testing.T) {
 	golden.Compare(t, "testdata/screen-crowded.golden", screenOf(t, new(Screen), func(o analysis.Options) {
 		o.Names = names{}
 		for i := range 12 {
-			if err := analyze(t, fmt.Sprintf("%02d.tgd", i), crowdedTape(), o); err != nil {
-				t.Fatal(err)
-			}
+			analyze(t, fmt.Sprintf("%02d.tgd", i), crowdedTape(), o)
 		}
 	}))
 }
@@ -99,9 +97,7 @@ func screenOfTape(t *testing.T, s *Screen, text string) string {
 	t.Helper()
 	return screenOf(t, s, func(o analysis.Options) {
 		o.Names = names{10: "main", 20: "acceptLoop", 21: "accept", 30: "handle", 31: "query", 32: "compute"}
-		if err := analyze(t, "a.tgd", text, o); err != nil {
-			t.Fatal(err)
-		}
+		analyze(t, "a.tgd", text, o)
 	})
 }
 
@@ -124,9 +120,7 @@ func TestNoScreenIsLonger(t *testing.T) {
 	full := screenOf(t, new(Screen), func(o analysis.Options) {
 		o.Names = names{20: "acceptLoop", 21: "accept"}
 		for i := range 20 {
-			if err := analyze(t, fmt.Sprintf("%02d.tgd", i), fullTape(), o); err != nil {
-				t.Fatal(err)
-			}
+			analyze(t, fmt.Sprintf("%02d.tgd", i), fullTape(), o)
 		}
 	})
 	if n := strings.Count(full, "\n"); n != screenLines {

@@ -12,7 +12,7 @@ import (
 )
 
 // analyze reads a recording of the given text.
-func analyze(t *testing.T, name, text string, o analysis.Options) error {
+func analyze(t *testing.T, name, text string, o analysis.Options) {
 	t.Helper()
 	data, err := tape.Make(text)
 	if err != nil {
@@ -22,7 +22,9 @@ func analyze(t *testing.T, name, text string, o analysis.Options) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return analysis.Analyze(name, r, o)
+	if err := analysis.Analyze(name, r, o); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestHangIsInAllFormats: a hang that the recording ends with has the same sentence in the report and in JSON.
@@ -33,7 +35,7 @@ func TestHangIsInAllFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = analyze(t, "r", `
+	analyze(t, "r", `
 meta slowMillis=700 records=all
 clock now=0
 thread index=0 name=main main=1
@@ -42,7 +44,7 @@ sample time=900 thread=0 state=TIMED_WAITING stack="java.lang.Thread.sleep(Nativ
 alive now=4000 thread=0 state=TIMED_WAITING`, analysis.Options{Begin: report.Begin, End: report.End, Stall: func(s *analysis.Stall) error {
 		return errors.Join(report.Stall(s), json.Stall(s))
 	}})
-	if err = errors.Join(err, json.w.Flush()); err != nil {
+	if err := json.w.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	const want = "stuck for at least 3.99 s in #2 (1 of 1 sample: sleeping in Thread.sleep)"

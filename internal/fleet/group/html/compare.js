@@ -1,7 +1,3 @@
-"use strict";
-
-const $ = (id) => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
 const ROW = 18;
 
 // Lists about frames are null if there are none.
@@ -17,13 +13,6 @@ const shown = { by: "new", root: 0, selected: frames > 0 ? 0 : -1, top: 0, match
 const total = (i) => (shown.by === "new" ? data.newTotal : data.oldTotal)[i];
 const name = (i) => data.labels[data.label[i]];
 
-// time writes nanoseconds with the digits that matter.
-function time(n) {
-  const a = Math.abs(n);
-  const unit = a >= 1e9 ? [1e9, "s", a >= 1e10 ? 1 : 2] : a >= 1e6 ? [1e6, "ms", a >= 1e7 ? 0 : 2] : a >= 1e3 ? [1e3, "µs", 1] : [1, "ns", 0];
-  return (n / unit[0]).toLocaleString("en", { maximumFractionDigits: unit[2] }) + " " + unit[1];
-}
-const count = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 100 ? 2 : 0 });
 const change = (from, to) => (to >= from ? "+" : "−") + time(Math.abs(to - from)) + (from > 0 ? ` (${to >= from ? "+" : "−"}${(100 * Math.abs(to - from) / from).toLocaleString("en", { maximumFractionDigits: 1 })} %)` : "");
 
 // Of the change of a frame, what significant changes of own time in it and below it make up. A caller comes before what it calls.
@@ -124,12 +113,6 @@ function fitted(g, text, width) {
   return from > 1 ? text.slice(0, from) + "…" : "";
 }
 
-// parts are a method's name, and behind it its class and then its package.
-function parts(label) {
-  const all = label.split("."), method = all.pop(), cls = all.pop();
-  return { method, of: cls ? cls + (all.length ? " · " + all.join(".") : "") : "" };
-}
-
 // hatch draws lines over a box.
 function hatch(g, x, y, w, color) {
   g.save();
@@ -151,13 +134,6 @@ function hit(event) {
   const box = $("chart").getBoundingClientRect(), x = event.clientX - box.left, row = Math.floor((event.clientY - box.top + shown.top) / ROW);
   const found = shown.boxes.find((b) => b.row === row && x >= b.x && x < b.x + Math.max(b.w, 1));
   return found ? found.i : -1;
-}
-
-function element(tag, text, parent) {
-  const e = document.createElement(tag);
-  e.textContent = text;
-  if (parent) parent.append(e);
-  return e;
 }
 
 function select(i) {
@@ -239,11 +215,7 @@ $("by-new").addEventListener("click", () => width("new"));
 $("by-old").addEventListener("click", () => width("old"));
 $("whole").addEventListener("click", () => zoom(0));
 $("search").addEventListener("input", () => search($("search").value));
-$("theme").addEventListener("click", () => {
-  const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-  draw();
-});
+$("theme").addEventListener("click", draw);
 $("chart").addEventListener("click", (event) => {
   const i = hit(event);
   if (i >= 0) { select(i); zoom(i); }
@@ -278,7 +250,6 @@ document.body.addEventListener("keydown", (event) => {
 });
 addEventListener("resize", draw);
 
-if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.dataset.theme = "dark";
 $("status").textContent = `old: ${data.old}; new: ${data.new}; sums for each ${data.unit}` +
   (data.hidden > 0 ? `; ${count(data.hidden)} short paths are left out` : "") +
   "; click: zoom, t: width of old or new, Backspace: to the caller, 0: all";
