@@ -46,7 +46,8 @@ const maxExpansion = 1032
 const maxRead = math.MaxInt32
 
 // A buffer of the declared inflated size is allocated at once if this size is at most trustedSize bytes or at most
-// plausibleExpansion times the compressed size. Otherwise package flate inflates, into a buffer that grows with the data.
+// plausibleExpansion times the compressed size. Otherwise package flate inflates, into a buffer that grows with the
+// data.
 const (
 	trustedSize        = 1 << 20
 	plausibleExpansion = 16

@@ -75,8 +75,9 @@ func wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", sentinel, fmt.Errorf(format, args...))
 }
 
-// Guard calls read, which reads what [MapStart] returned, or an archive that is mapped. It returns false if the file does
-// not have it any more: another program has shortened it. A panic for any other reason is a defect in this program.
+// Guard calls read, which reads what [MapStart] returned, or an archive that is mapped. It returns false if the file
+// does not have it any more: another program has shortened it. A panic for any other reason is a defect in this
+// program.
 func Guard(read func()) (whole bool) {
 	restore := debug.SetPanicOnFault(true)
 	defer func() {

@@ -78,8 +78,8 @@ func percentMore(before, after int64) float64 {
 
 // checkShares fails if a share is smaller than the limit, or not known, in an app that is big enough for Play to ask.
 func checkShares(a *Artifacts, limit guardLimit) Guard {
-	g := Guard{Unit: "percent",
-		Expected: fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit.number, playDex)}
+	g := Guard{Unit: "percent"}
+	g.Expected = fmt.Sprintf("at least %v %% from %d bytes of dex files on", limit.number, playDex)
 	big := a.App.DexBytes >= playDex
 	s := a.App.Shares
 	if s == nil {

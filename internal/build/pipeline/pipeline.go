@@ -65,7 +65,7 @@ type Config struct {
 
 	Filter *filter.Filter // nil traces whatever is not trivial
 	Inject inject.Options
-	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	// CoroutinesIfAny leaves out coroutines unless the inputs have a runtime class with their methods.
 	CoroutinesIfAny bool
 	FocusHooks      bool // let Activities report focus changes
 

@@ -489,6 +489,27 @@ func TestFocusOfCopies(t *testing.T) {
 	}
 }
 
+// TestExternalRuntimeAndCoroutines has a suspend lambda, and a runtime that is provided elsewhere: it may be older, and
+// lack what suspending code calls.
+func TestExternalRuntimeAndCoroutines(t *testing.T) {
+	lambda := assembly.Class{Name: "a/L", Super: "kotlin/coroutines/jvm/internal/SuspendLambda",
+		Methods: []assembly.Method{{Access: public, Name: "invokeSuspend",
+			Descriptor: "(Ljava/lang/Object;)Ljava/lang/Object;",
+			Stack:      1, Locals: 2, Code: "aload_1\nareturn"}}}
+	dir := t.TempDir()
+	in := archive(t, filepath.Join(dir, "in.jar"), classFile(lambda))
+	for _, ifAny := range []bool{true, false} {
+		c := config(in, filepath.Join(dir, fmt.Sprint(ifAny, ".jar")))
+		c.RuntimeExternal, c.Inject.Coroutines, c.CoroutinesIfAny = true, true, ifAny
+		result := instrument(t, c)
+		calls := bytes.Contains(contents(t, c.Inputs[0].Output)[0].data, []byte("(Ljava/lang/Object;I)V"))
+		warned := strings.Contains(strings.Join(result.Warnings, "\n"), "suspend functions do not report that they wait")
+		if calls == ifAny || warned != ifAny {
+			t.Errorf("if any %t: it calls the runtime %t, and a warning is %t", ifAny, calls, warned)
+		}
+	}
+}
+
 // TestCheckedByItself has a class that is wrong only because of what another input holds. The result of a check must
 // not depend on that, or instrumenting the inputs one by one would write other outputs than instrumenting all at once.
 //

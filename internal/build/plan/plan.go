@@ -36,7 +36,7 @@ type Options struct {
 	Filter     *filter.Filter // that the scan had; decides about supertypes
 	FocusHooks bool           // Activities are made to report focus changes
 	Inject     inject.Options // that the scan had
-	// CoroutinesIfAny leaves out coroutines if the runtime class among the inputs lacks their methods.
+	// CoroutinesIfAny leaves out coroutines unless the inputs have a runtime class with their methods.
 	CoroutinesIfAny bool
 	RuntimeExternal bool // the runtime class may be missing
 	AddRequires     bool // modules are made to require the runtime's

@@ -193,6 +193,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 	name := d.options.Runtime
 	if byName[name] == nil {
 		if d.options.RuntimeExternal {
+			d.withoutCoroutines()
 			return nil
 		}
 		return MissingRuntime(name)
@@ -240,6 +241,19 @@ func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 		d.decideTraced(n, filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
 	}
 	return nil
+}
+
+// withoutCoroutines leaves out coroutines if that is wanted where the runtime class, which is not among the inputs, may
+// lack their methods: each call of one would fail.
+func (d *Draft) withoutCoroutines() {
+	if !d.coroutines || !d.options.CoroutinesIfAny {
+		return
+	}
+	d.coroutines = false
+	if slices.ContainsFunc(d.facts, func(c *Class) bool { return c.Continued != nil }) {
+		d.warn("suspend functions do not report that they wait: runtime class %s is in none of the inputs, and may be "+
+			"older; set trace-coroutines to on if it is of this version", mapping.Text(d.options.Runtime))
+	}
 }
 
 // decideRequires finds the modules whose classes are going to call the runtime.

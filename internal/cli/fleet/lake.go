@@ -101,7 +101,9 @@ twice until it runs again; the views of docs/sql count one.`,
 		`  tracegen collect compact --store s3://reports/app --mapping mappings/`,
 		k.names.namingOptions(), func(ctx context.Context, l *lake.Lake) error {
 			n, err := l.Compact(ctx, 2)
-			con.Inform("merged %d files", n)
+			if err == nil {
+				con.Inform("merged %d files", n)
+			}
 			return err
 		})
 }
@@ -126,7 +128,9 @@ may be wrong.`,
 				return cli.Misuse("--older %q: must be a number of days from 1 to 3650, as 90d", k.older)
 			}
 			n, err := l.Expire(ctx, days, k.trustClock)
-			con.Inform("removed %d files", n)
+			if err == nil {
+				con.Inform("removed %d files", n)
+			}
 			return err
 		})
 }

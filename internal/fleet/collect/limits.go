@@ -77,18 +77,19 @@ func tooMany(wait time.Duration, why string) error {
 
 // slots counts the requests of each address that are in progress. There are no more than connections.
 type slots struct {
+	most  int // of an address; 0 for no limit
 	mu    sync.Mutex
 	taken map[string]int
 }
 
 // take takes n slots for an address; ok is false if it has no more. give returns them.
 func (s *slots) take(address string, n int) (give func(), ok bool) {
-	if address == "" {
+	if s.most == 0 || address == "" {
 		return func() {}, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken[address]+n > slotsOfAddress {
+	if s.taken[address]+n > s.most {
 		return nil, false
 	}
 	s.taken[address] += n

@@ -48,6 +48,8 @@ func manyReports(n int) []byte {
 
 // TestCrowds has thousands of clients beside a device: its report is stored at once, while no time passes for them.
 func TestCrowds(t *testing.T) {
+	o := testOptions
+	o.AddressRate = 200
 	crowds := map[string]func(k int) (from, sent string){
 		"idle": func(int) (string, string) { return "203.0.113.1", "" },
 		"without a token": func(int) (string, string) {
@@ -72,7 +74,7 @@ func TestCrowds(t *testing.T) {
 	}
 	for what, crowd := range crowds {
 		t.Run(what, func(t *testing.T) {
-			inVirtualTime(t, testOptions, withToken, func(v *virtual) {
+			inVirtualTime(t, o, withToken, func(v *virtual) {
 				n := 4096
 				if what == "with large bodies" {
 					n = 200
@@ -104,9 +106,11 @@ func TestCrowds(t *testing.T) {
 
 // TestSlotsOfAddress has one address send as many slow requests as it may, and more.
 func TestSlotsOfAddress(t *testing.T) {
+	o := testOptions
+	o.AddressRate = 1000
 	for request, most := range map[string]int{"POST /v1/reports": slotsOfAddress,
 		"PUT /v1/recordings/ab/1": slotsOfAddress / uploadSlots} {
-		inVirtualTime(t, testOptions, withToken, func(v *virtual) {
+		inVirtualTime(t, o, withToken, func(v *virtual) {
 			for range most {
 				client, _ := v.dial("2001:db8::1")
 				go func() {

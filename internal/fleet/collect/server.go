@@ -56,6 +56,8 @@ type ServerOptions struct {
 	// Packages are those whose reports and recordings are taken; empty for all.
 	Packages []string
 	// AddressRate and TokenRate are how many reports a second an address and a token may send for long; 0 for no limit.
+	// Without AddressRate, the requests of an address at a time have no limit either: a balancer may have one address for
+	// all clients.
 	AddressRate, TokenRate int
 	// Proxies are the networks of proxies, whose header X-Forwarded-For is believed.
 	Proxies []netip.Prefix
@@ -105,6 +107,9 @@ func NewServer(store *Store, o ServerOptions) *Server {
 		addresses: newMeter(float64(o.AddressRate), now), senders: newMeter(float64(o.TokenRate), now),
 		slots: slots{taken: map[string]int{}}, figures: newFigures(),
 		deadlines: usual, connections: maxConnections}
+	if o.AddressRate > 0 {
+		s.slots.most = slotsOfAddress
+	}
 	for _, p := range o.Packages {
 		s.packages[p] = true
 	}

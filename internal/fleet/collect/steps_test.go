@@ -348,6 +348,7 @@ func TestTwoAtATime(t *testing.T) {
 	all := nightly.Runs("commands")
 	for name, location := range locations(t) {
 		t.Run(name, func(t *testing.T) {
+			runs, kills := 0, 0
 			actions := map[string]func(*life, objects.Store) error{"collect": (*life).another, "compact": (*life).compact,
 				"forget": (*life).forget}
 			for first, one := range actions {
@@ -369,6 +370,9 @@ func TestTwoAtATime(t *testing.T) {
 							}}
 							err := one(l, store)
 							over = store.count <= k
+							if runs++; store.over {
+								kills++
+							}
 							what := fmt.Sprintf("%s during %s, step %d, killed %v %d steps later", second, first, k, killed, later)
 							if during != nil || err != nil && !store.over {
 								t.Fatalf("%s: %v, %v", what, err, during)
@@ -391,6 +395,7 @@ func TestTwoAtATime(t *testing.T) {
 					}
 				}
 			}
+			t.Logf("%d runs, %d kills", runs, kills)
 		})
 	}
 }

@@ -121,7 +121,7 @@ func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 func (s *Sample) End(*analysis.Recording) error {
 	if s.now != nil && (s.Unit == UnitRecording || s.now.any) {
 		if s.Unit == UnitRecording {
-			s.now.Graft()
+			s.now.Graft(nil)
 		}
 		s.now.endUnit()
 		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {

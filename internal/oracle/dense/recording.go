@@ -48,11 +48,12 @@ type recordingReader struct {
 	methods map[trace.Method]Method // by what a recording calls them
 	main    uint32                  // the thread
 	tree    evidence.Tree
+	letGo   map[trace.Method]bool
 }
 
 func (r *Prepared) reader() *recordingReader {
 	return &recordingReader{Figures: &Figures{Off: map[Method]bool{}, Profile: newProfile(r.traced)}, program: r,
-		names: resolve.NewNames(r.Mapping, nil), methods: map[trace.Method]Method{}}
+		names: resolve.NewNames(r.Mapping, nil), methods: map[trace.Method]Method{}, letGo: map[trace.Method]bool{}}
 }
 
 func (f *recordingReader) Chunk(c trace.Chunk) error {
@@ -66,6 +67,10 @@ func (f *recordingReader) Chunk(c trace.Chunk) error {
 	case *trace.Gate:
 		for _, m := range c.Methods {
 			f.Off[f.method(m.Method)] = true
+		}
+	case *trace.LetGo:
+		for _, m := range c.Methods {
+			f.letGo[m.Method] = true
 		}
 	case *trace.LeftOut:
 		for _, m := range c.Methods {
@@ -154,7 +159,7 @@ func (f *recordingReader) profile() {
 		}
 	}
 	sums := evidence.Sums(tree)
-	evidence.Bound(sums, evidence.Divided{Recorded: &f.tree, Grafted: tree})
+	evidence.Bound(sums, evidence.Divided{Recorded: &f.tree, Grafted: tree, LetGo: f.letGo})
 	for _, s := range sums {
 		m := f.method(s.Method)
 		p.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)

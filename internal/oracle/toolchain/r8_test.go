@@ -23,12 +23,14 @@ var keptNames = []string{"dev/tracegen/runtime/AppMethodBeat", "dev/tracegen/run
 
 // keptMethods are the methods of AppMethodBeat and MappingInfo that instrumented classes and tracegen know.
 var keptMethods = map[string][]string{
-	"dev/tracegen/runtime/AppMethodBeat": {"i(I)V", "o(I)V", "at(Landroid/app/Activity;Z)V"},
+	"dev/tracegen/runtime/AppMethodBeat": {"i(I)V", "o(I)V", "at(Landroid/app/Activity;Z)V",
+		"posted(Ljava/lang/Object;Ljava/lang/Object;I)V", "posted(Ljava/lang/Object;II)V"},
 	"dev/tracegen/runtime/MappingInfo":   {"digest()Ljava/lang/String;"},
 }
 
 // keptFields are the fields that an atomic updater finds by their names, of classes whose own names may change.
-var keptFields = map[string][]string{"Ring": {"sequence", "now", "locked"}, "ThreadTrace": {"ring", "history"}}
+var keptFields = map[string][]string{"Ring": {"claimed", "now", "locked"}, "ThreadTrace": {"ring", "history"},
+	"LetGo": {"deciding"}, "FastPath": {"gateRequest"}}
 
 // TestCorpusR8 shrinks the sample with its runtime by R8 in full mode, to class files, with the rules of the runtime's
 // jars and the few of the sample, and runs it on a JVM. The second row renames and moves everything that R8 may.

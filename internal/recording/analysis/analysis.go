@@ -218,8 +218,10 @@ type analyzer struct {
 	cost      *trace.Cost
 	stopped   trace.Suspensions
 	incidents incidents
-	// coroutines joins the calls of suspend functions.
+	// coroutines joins the calls of suspend functions. held are stalls that wait until that is done.
 	coroutines coroutine.Joiner
+	held       []*Stall
+	heldNodes  int
 	// compositions counts what composables were executed.
 	compositions composition.Joiner
 }
@@ -274,6 +276,11 @@ func (a *analyzer) finish() error {
 		r.Completeness = newCompleteness(a.complete, r)
 	}
 	r.Coroutines, r.Compositions = a.coroutines.Join(r.PartlyRecorded()), a.compositions.Join()
+	for len(a.held) > 0 {
+		if err := a.release(); err != nil {
+			return err
+		}
+	}
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
 	}
@@ -458,7 +465,7 @@ func (a *analyzer) meet(m trace.Method) {
 // found takes a stall.
 func (a *analyzer) found(s *evidence.Stall) error {
 	out := newStall(s, a.recording)
-	out.resumed(&a.coroutines)
+	resumed := out.resumed(&a.coroutines)
 	out.composed(&a.compositions)
 	switch r := a.recording; out.Role {
 	case RoleRun:
@@ -470,11 +477,13 @@ func (a *analyzer) found(s *evidence.Stall) error {
 	}
 	out.Number = a.recording.lasting()
 	a.incidents.stall(out)
-	if a.viewer != nil && !a.viewer.stall(out) {
-		return nil
-	}
-	if a.Stall != nil {
-		return a.Stall(out)
+	return a.hold(out, resumed)
+}
+
+// handOn hands on a stall of which all is known.
+func (a *analyzer) handOn(s *Stall) error {
+	if a.Stall != nil && (a.viewer == nil || a.viewer.stall(s)) {
+		return a.Stall(s)
 	}
 	return nil
 }

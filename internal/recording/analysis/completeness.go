@@ -60,6 +60,8 @@ type OffMethod struct {
 	Calls  uint64         `json:"calls"`
 	// LetGo is whether there were more calls, which were not counted.
 	LetGo bool `json:"letGo,omitempty"`
+	// ID is the method's number in the recording.
+	ID trace.Method `json:"-"`
 }
 
 // DroppedCount is how often something was not written.
@@ -110,7 +112,7 @@ func newCompleteness(c *trace.Completeness, r *Recording) *Completeness {
 	gated := slices.Clone(c.Gated)
 	slices.SortStableFunc(gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
 	for _, g := range gated {
-		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut, g.LetGo})
+		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut, g.LetGo, g.Method})
 		if g.LetGo {
 			out.MethodsLetGo++
 		}

@@ -9,7 +9,8 @@
 // A [Recording] has what is said of it in every format: text, JSON, the page and all exports take its origin
 // ([Recording.At]), the names of its threads ([Recording.Thread]), messages and methods, its facts
 // ([Recording.Facts]), and the stalls with their numbers and verdicts from here. Packages answer and export write them.
-// The memory holds one stall and the mappings; it does not grow with the recording.
+// The memory holds one stall and the mappings; it does not grow with the recording. Stalls in which coroutines were
+// resumed wait for its end, with those behind them, as far as their trees have no more than 262,144 nodes together.
 //
 // # Across builds
 //

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -147,7 +148,7 @@ func (r *Recording) Facts() []Fact {
 		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
 	if c := r.Completeness; c != nil && c.Suspended > 0 {
-		add("suspended", "the process did not run for "+Tenths(c.SuspendedTime, c.SuspendedTime))
+		add("suspended", "the process did not run for "+units.Tenths(c.SuspendedTime, c.SuspendedTime))
 	}
 	if r.Exit != nil {
 		add("exit", r.Exit.String())
@@ -196,20 +197,7 @@ func (r *Recording) Uncertainty() string {
 	if !ok {
 		return ""
 	}
-	return "precise to " + wholeUnits(max(r.About().ClockPeriod(), tick).Nanoseconds())
-}
-
-// wholeUnits returns a duration in the largest unit that leaves it whole.
-func wholeUnits(n int64) string {
-	for _, u := range []struct {
-		nanos int64
-		name  string
-	}{{1_000_000_000, "s"}, {1_000_000, "ms"}, {1000, "µs"}} {
-		if n%u.nanos == 0 {
-			return strconv.FormatInt(n/u.nanos, 10) + " " + u.name
-		}
-	}
-	return strconv.FormatInt(n, 10) + " ns"
+	return "precise to " + units.Whole(max(r.About().ClockPeriod(), tick).Nanoseconds())
 }
 
 // counted is a number of things, by a name for programs and one for people.

@@ -39,7 +39,7 @@ func hotPath(t *evidence.Tree, names *resolve.Names) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	for at := longestChild(t, 0); at != 0; at = longestChild(t, at) {
+	for at := t.LongestChild(0); at != 0; at = t.LongestChild(at) {
 		n := &t.Nodes[at]
 		if n.Total*hotWhole < t.Nodes[0].Total*hotShare {
 			break
@@ -48,18 +48,6 @@ func hotPath(t *evidence.Tree, names *resolve.Names) []Step {
 			Marked: n.Marked})
 	}
 	return path
-}
-
-// longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there
-// is none that took any time.
-func longestChild(t *evidence.Tree, parent int32) int32 {
-	longest, total := int32(0), int64(0)
-	for k := t.Nodes[parent].Child; k != 0; k = t.Nodes[k].Sibling {
-		if t.Nodes[k].Total > total {
-			longest, total = k, t.Nodes[k].Total
-		}
-	}
-	return longest
 }
 
 // pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out,
@@ -75,22 +63,6 @@ func pathKey(path []Step) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// programs returns the tree with the calls of the program's methods that only samples show: of methods that were
-// switched off. The time of calls of other methods, as those of libraries, is their caller's: it is to blame for them.
-func programs(t *evidence.Tree) *evidence.Tree {
-	grafted := evidence.Graft(t)
-	if grafted == t {
-		return t
-	}
-	for k := len(grafted.Nodes) - 1; k > 0; k-- {
-		if n := &grafted.Nodes[k]; n.Grafted.Estimated && n.Method >= trace.FirstNamed {
-			grafted.Nodes[n.Parent].Self += n.Self
-			n.Self = 0
-		}
-	}
-	return grafted
-}
-
 // mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
 // first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
 func mostSelf(t *evidence.Tree, names *resolve.Names, n int) []Step {
@@ -98,7 +70,7 @@ func mostSelf(t *evidence.Tree, names *resolve.Names, n int) []Step {
 		return nil
 	}
 	var all []Step
-	for _, s := range evidence.Sums(programs(t)) {
+	for _, s := range evidence.Sums(evidence.Programs(t)) {
 		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
 			step := Step{Method: names.Method(s.Method), Total: s.Total, Self: s.Self, Calls: s.Calls, Marked: s.Marked}
 			if step.Estimated = s.EstimatedSelf; step.Estimated > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -21,7 +22,7 @@ func (r *Recording) MissingText(m trace.MissingParts) string {
 	default:
 		text += fmt.Sprintf(" of %d %s missing", r.lastPart(), verb)
 	}
-	return fmt.Sprintf("%s: %s not recorded", text, seconds(time.Duration(m.End-m.Begin)))
+	return fmt.Sprintf("%s: %s not recorded", text, units.Seconds(time.Duration(m.End-m.Begin)))
 }
 
 // lastPart returns the number of the last part that is known of.
@@ -34,15 +35,4 @@ func (r *Recording) lastPart() int {
 		missing += m.To - m.From + 1
 	}
 	return last + missing
-}
-
-// seconds returns a duration with its verb: "31 s are".
-func seconds(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return fmt.Sprintf("%.0f s are", d.Seconds())
-	case d >= time.Second:
-		return fmt.Sprintf("%.1f s are", d.Seconds())
-	}
-	return fmt.Sprintf("%d ms are", d.Milliseconds())
 }

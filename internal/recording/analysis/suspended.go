@@ -65,17 +65,9 @@ func (s *Stall) suspendedText() string {
 	}
 	var parts []string
 	for _, text := range order {
-		parts = append(parts, text+" "+Tenths(sums[text], s.Wall))
+		parts = append(parts, text+" "+units.Tenths(sums[text], s.Wall))
 	}
-	return fmt.Sprintf("of %s %s", Tenths(s.Wall, s.Wall), strings.Join(parts, ", "))
-}
-
-// Tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
-func Tenths(part, whole time.Duration) string {
-	if whole < time.Second {
-		return fmt.Sprintf("%.0f ms", float64(part)/1e6)
-	}
-	return fmt.Sprintf("%.1f s", part.Seconds())
+	return fmt.Sprintf("of %s %s", units.Tenths(s.Wall, s.Wall), strings.Join(parts, ", "))
 }
 
 // running returns the stall as if the process had not stopped: its duration and the times of its samples are without

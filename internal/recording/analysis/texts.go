@@ -126,7 +126,7 @@ func (r *Recording) Summary() string {
 		parts = append(parts, fmt.Sprintf("%d records were overwritten on the device", r.Overwritten))
 	}
 	if c := r.Completeness; c != nil && c.Suspended > 0 {
-		parts = append(parts, "the process did not run for "+Tenths(c.SuspendedTime, c.SuspendedTime))
+		parts = append(parts, "the process did not run for "+units.Tenths(c.SuspendedTime, c.SuspendedTime))
 	}
 	if r.Exit != nil {
 		parts = append(parts, r.Exit.String())

@@ -375,15 +375,7 @@ func (e *grounds) explains(k VerdictKind) string {
 	if len(e.Samples) == 0 {
 		return "only the thread's state at the threshold shows it"
 	}
-	return fmt.Sprintf("%d of %s, about %s", c.Samples, Count(len(e.Samples), "sample"), partOf(c.Nanos, e.Wall))
-}
-
-// partOf returns "3.8 of 5.3 s", or milliseconds if the whole is less than a second.
-func partOf(part, whole time.Duration) string {
-	if whole < time.Second {
-		return fmt.Sprintf("%.0f of %.0f ms", float64(part)/1e6, float64(whole)/1e6)
-	}
-	return fmt.Sprintf("%.1f of %.1f s", part.Seconds(), whole.Seconds())
+	return fmt.Sprintf("%d of %s, about %s", c.Samples, Count(len(e.Samples), "sample"), units.Part(c.Nanos, e.Wall))
 }
 
 // stands says what a verdict stands on, and what is missing.

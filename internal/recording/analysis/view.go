@@ -45,7 +45,7 @@ func (r *Recording) viewFacts() []Fact {
 	}
 	if r.view != nil && r.view.Fold {
 		all = append(all, Fact{"folded", fmt.Sprintf("calls that took less than %s, or 1/%s of the time before them: "+
-			"neighbours are one event", wholeUnits(r.About().Precision().Nanoseconds()), units.Thousands(resolutionShare))})
+			"neighbours are one event", units.Whole(r.About().Precision().Nanoseconds()), units.Thousands(resolutionShare))})
 	}
 	return all
 }

@@ -24,6 +24,8 @@ type Coroutines struct {
 	Ambiguous     uint64 `json:"ambiguous,omitempty"`
 	// Partial is whether calls may have run on threads that are not recorded: times suspended are upper bounds then.
 	Partial bool `json:"partial,omitempty"`
+	// OnlyStalls is whether only what suspend functions did in stalls is recorded: no call is followed beyond its stall.
+	OnlyStalls bool `json:"onlyStalls,omitempty"`
 }
 
 // SuspendFunction is a suspend function or lambda with all its calls.
@@ -49,8 +51,8 @@ type SuspendFunction struct {
 	Launchers []CoroutineLauncher `json:"launchers"`
 	// Threads are those on which they ran, the one with the most pieces first; at most three.
 	Threads []string `json:"threads"`
-	// Late is by how much the latest lambda began after it was made; 0 if that is not known. Busy is what the thread on
-	// which it began did meanwhile, if that was a coroutine for half of the time or more.
+	// Late is by how much the latest lambda began after it was made; 0 if that is not known. Busy is what the threads of
+	// its pool did meanwhile, if all were busy with coroutines.
 	Late time.Duration  `json:"lateNanos,omitempty"`
 	Busy *CoroutineBusy `json:"busy,omitempty"`
 	// Glue is whether it is of Kotlin's library, or was made by the compiler. The report does not list it.
@@ -80,17 +82,21 @@ type CoroutineWait struct {
 
 // CoroutineLauncher is where lambdas were made.
 type CoroutineLauncher struct {
-	// Method made them, Calls is how many.
-	Method resolve.Method `json:"method"`
-	Calls  uint64         `json:"calls"`
+	// Method made them, Calls is how many. By is what it has called for it, such as launch or withContext; nil if that is
+	// not known.
+	Method resolve.Method  `json:"method"`
+	By     *resolve.Method `json:"by,omitempty"`
+	Calls  uint64          `json:"calls"`
 }
 
-// CoroutineBusy is what a thread did while a lambda waited to begin.
+// CoroutineBusy is what the threads of a pool did while a lambda waited to begin.
 type CoroutineBusy struct {
-	// Thread ran Method for Nanos.
-	Thread string         `json:"thread"`
-	Method resolve.Method `json:"method"`
-	Nanos  time.Duration  `json:"nanos"`
+	// Thread is the label of the only thread or what the names of all Threads have in common. They ran Method for Nanos,
+	// all together.
+	Thread  string         `json:"thread"`
+	Threads int            `json:"threads"`
+	Method  resolve.Method `json:"method"`
+	Nanos   time.Duration  `json:"nanos"`
 }
 
 // mostNamed is how many of the things that a suspend function waited for are named.
@@ -103,22 +109,21 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		return nil
 	}
 	out := &Coroutines{Functions: []SuspendFunction{}, LostMarks: joined.Lost, UnplacedMarks: joined.Unplaced,
-		Ambiguous: joined.Ambiguous, Partial: r.PartlyRecorded()}
+		Ambiguous: joined.Ambiguous, Partial: r.PartlyRecorded(), OnlyStalls: r.About().OnlyStalls()}
 	sums := map[trace.Method]*suspendSum{}
 	for i := range joined.Calls {
 		c := &joined.Calls[i]
 		s := sums[c.Method]
 		if s == nil {
-			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[trace.Method]uint64{},
+			s = &suspendSum{waits: map[coroutine.Wait]time.Duration{}, launchers: map[uint64]uint64{},
 				threads: map[uint32]uint64{}}
 			s.Method, s.Lambda, s.Glue = r.Names.Method(c.Method), c.Lambda, c.Glue
 			sums[c.Method] = s
 		}
 		s.add(c, r)
 	}
-	busy := newBusy(joined.Calls)
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
-		out.Functions = append(out.Functions, sums[m].finish(r, busy))
+		out.Functions = append(out.Functions, sums[m].finish(r))
 	}
 	slices.SortStableFunc(out.Functions, func(a, b SuspendFunction) int {
 		return cmp.Or(cmp.Compare(b.Suspended, a.Suspended), cmp.Compare(b.Running, a.Running),
@@ -131,7 +136,7 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 type suspendSum struct {
 	SuspendFunction
 	waits     map[coroutine.Wait]time.Duration // the zero value is what is not known
-	launchers map[trace.Method]uint64
+	launchers map[uint64]uint64                // by the method, and below that what it has called
 	threads   map[uint32]uint64
 	late      *coroutine.Call
 }
@@ -164,7 +169,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 	}
 	if l := c.Launched; l != nil && !c.BeginUnknown {
 		if l.Method != 0 {
-			s.launchers[l.Method]++
+			s.launchers[uint64(l.Method)<<32|uint64(l.By)]++
 		}
 		if late := time.Duration(c.Begin() - l.Nanos); late > s.Late {
 			s.Late, s.late = late, c
@@ -173,7 +178,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 }
 
 // finish puts names to what was summed up.
-func (s *suspendSum) finish(r *analysis.Recording, busy *busy) SuspendFunction {
+func (s *suspendSum) finish(r *analysis.Recording) SuspendFunction {
 	s.Waits, s.Launchers, s.Threads = []CoroutineWait{}, []CoroutineLauncher{}, []string{}
 	waits := slices.SortedFunc(maps.Keys(s.waits), func(a, b coroutine.Wait) int {
 		return cmp.Or(cmp.Compare(s.waits[b], s.waits[a]), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Thread, b.Thread))
@@ -189,14 +194,19 @@ func (s *suspendSum) finish(r *analysis.Recording, busy *busy) SuspendFunction {
 		}
 		s.Waits = append(s.Waits, out)
 	}
-	for _, m := range mostFrequent(s.launchers) {
-		s.Launchers = append(s.Launchers, CoroutineLauncher{r.Names.Method(m), s.launchers[m]})
+	for _, key := range mostFrequent(s.launchers) {
+		l := CoroutineLauncher{Method: r.Names.Method(trace.Method(key >> 32)), Calls: s.launchers[key]}
+		if by := trace.Method(key); by != 0 {
+			m := r.Names.Method(by)
+			l.By = &m
+		}
+		s.Launchers = append(s.Launchers, l)
 	}
 	for _, t := range mostFrequent(s.threads) {
 		s.Threads = append(s.Threads, r.Thread(t).Label)
 	}
 	if s.late != nil {
-		s.Busy = busy.during(s.late, r)
+		s.Busy = busyOf(s.late, r)
 	}
 	return s.SuspendFunction
 }
@@ -209,44 +219,12 @@ func mostFrequent[K cmp.Ordered](counts map[K]uint64) []K {
 	return keys[:min(mostNamed, len(keys))]
 }
 
-// busy finds what threads did.
-type busy struct{ byThread map[uint32][]busyPiece }
-
-type busyPiece struct {
-	method     trace.Method
-	begin, end int64
-}
-
-func newBusy(calls []coroutine.Call) *busy {
-	b := &busy{map[uint32][]busyPiece{}}
-	for i := range calls {
-		if calls[i].Glue {
-			continue
-		}
-		for _, p := range calls[i].Pieces {
-			b.byThread[p.Thread] = append(b.byThread[p.Thread], busyPiece{calls[i].Method, p.Begin, p.End})
-		}
-	}
-	return b
-}
-
-// during returns what the thread on which a lambda began did since the lambda was made; nil if nothing took half of it.
-func (b *busy) during(c *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
-	begin, end := c.Launched.Nanos, c.Begin()
-	sums := map[trace.Method]int64{}
-	for _, p := range b.byThread[c.Pieces[0].Thread] {
-		if d := min(p.end, end) - max(p.begin, begin); d > 0 {
-			sums[p.method] += d
-		}
-	}
-	most := trace.Method(0)
-	for m, d := range sums {
-		if most == 0 || d > sums[most] || d == sums[most] && m < most {
-			most = m
-		}
-	}
-	if 2*sums[most] <= end-begin {
+// busyOf returns what ran while a lambda waited to begin; nil if that is not known.
+func busyOf(late *coroutine.Call, r *analysis.Recording) *CoroutineBusy {
+	pool, name := r.Pool(late.Pieces[0].Thread)
+	busy, ok := r.Coroutines.Occupied(late, pool)
+	if !ok {
 		return nil
 	}
-	return &CoroutineBusy{r.Thread(c.Pieces[0].Thread).Label, r.Names.Method(most), time.Duration(sums[most])}
+	return &CoroutineBusy{name, len(pool), r.Names.Method(busy.Method), busy.Took}
 }

@@ -97,8 +97,19 @@ func (m *Methods) Connect(o *analysis.Options) {
 func (m *Methods) add(t *sums.Calls, r *analysis.Recording) {
 	lossy := t.Has(trace.MethodNotRecorded)
 	scale := m.recording(r)
-	t.Graft()
+	t.Graft(letGo(r))
 	t.Take(func(from *sums.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
+}
+
+// letGo returns the methods that were let go.
+func letGo(r *analysis.Recording) map[trace.Method]bool {
+	all := map[trace.Method]bool{}
+	if r.Completeness != nil {
+		for _, m := range r.Completeness.Off {
+			all[m.ID] = m.LetGo
+		}
+	}
+	return all
 }
 
 // recording takes over what a recording says of itself, and returns its scale.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
@@ -72,6 +73,9 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 	}
 	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
 		analysis.Count(len(functions), "suspend function"))
+	if c.OnlyStalls {
+		text += " in stalls, as all else is not recorded"
+	}
 	if c.Partial {
 		text += "; suspended, or on threads that are not recorded"
 	}
@@ -104,12 +108,16 @@ func (f *SuspendFunction) details() string {
 	if f.Late > noticedLate {
 		text := "began up to " + units.Short(f.Late) + " after its launch"
 		if f.Busy != nil {
-			text += fmt.Sprintf(", as %s was busy with %s", f.Busy.Thread, calledName(f.Busy.Method))
+			text += ", as " + coroutine.BusyText(f.Busy.Threads, f.Busy.Thread, calledName(f.Busy.Method))
 		}
 		parts = append(parts, text)
 	}
 	if len(f.Launchers) > 0 {
-		parts = append(parts, "launched by "+calledName(f.Launchers[0].Method))
+		text := "launched by " + calledName(f.Launchers[0].Method)
+		if by := f.Launchers[0].By; by != nil {
+			text += " (" + calledName(*by) + ")"
+		}
+		parts = append(parts, text)
 	}
 	if len(f.Threads) > 0 {
 		parts = append(parts, "on "+strings.Join(f.Threads, ", "))

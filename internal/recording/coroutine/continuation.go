@@ -10,6 +10,8 @@ import (
 type continuation struct {
 	*joining
 	key key
+	// stall is that of the last event.
+	stall int32
 	// incomplete is whether some of its marks belong to no known call.
 	incomplete bool
 	// call is the call that is suspended, -1 if there is none. launched is where a lambda was made that has not begun.
@@ -25,7 +27,13 @@ const forever = math.MaxInt32
 // event takes the next thing that happened. If only one continuation of the recording has the key, all is about it,
 // also what comes behind a piece that seems to be the last. If there were several, or may have been in a method that
 // had some, a piece belongs to the one that waits, as long as no other can be meant.
+//
+// Between two stalls of a recording that has nothing else, anything may have happened to it.
 func (c *continuation) event(e event) {
+	stall := c.stall
+	if c.stall = c.stallOf(e); c.stall != stall {
+		c.call, c.launched, c.others = -1, nil, 0
+	}
 	switch reused := c.allReused || c.reused[c.key.method()]; {
 	case e.launch && reused && c.waits():
 		c.confuse(1)
@@ -38,6 +46,13 @@ func (c *continuation) event(e event) {
 	default:
 		c.resume(e.index)
 	}
+}
+
+func (j *Joiner) stallOf(e event) int32 {
+	if e.launch {
+		return j.launches[e.index].stall
+	}
+	return j.pieces[e.index].stall
 }
 
 // waits reports whether a continuation is to be resumed.

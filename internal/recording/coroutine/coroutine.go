@@ -13,6 +13,10 @@ type Coroutines struct {
 	// Lost is how many marks the recorder has lost, Unplaced how many belong to records that are missing or are not what
 	// the mark says. Ambiguous is how many calls are not joined because another continuation had the same hash code.
 	Lost, Unplaced, Ambiguous uint64
+
+	partial  bool // some threads may not be recorded
+	glue     func(trace.Method) bool
+	byThread map[uint32][]pieceAt // in the order of time; nil until it is asked for
 }
 
 // Call is one call of a suspend function or one run of a suspend lambda, from its begin to its end.
@@ -46,6 +50,8 @@ type Piece struct {
 	// Thread is the index of its thread, Begin and End are in [trace.Clock.NanoTime].
 	Thread     uint32
 	Begin, End int64
+	// Record is that of the first mark of the call on the thread: no other piece on this thread has it.
+	Record uint64
 	// Longest is the call in it that took longest, Took how long; 0 if there was none.
 	Longest trace.Method
 	Took    int64
@@ -68,10 +74,11 @@ type Wait struct {
 
 // Launch is where a lambda was made.
 type Launch struct {
-	// Method is the innermost method that was open then and is no glue, 0 if that is not known.
-	Method trace.Method
-	Thread uint32
-	Nanos  int64
+	// Method is the innermost method that was open then and is no glue, 0 if that is not known. By is the glue that it has
+	// called for it, such as launch or withContext, 0 if that is not known.
+	Method, By trace.Method
+	Thread     uint32
+	Nanos      int64
 }
 
 // End is how a call ended.

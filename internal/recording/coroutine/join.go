@@ -31,10 +31,12 @@ func (j *Joiner) Join(partial bool) *Coroutines {
 	if !j.started {
 		return nil
 	}
+	partial = partial || j.onlyStalls
 	for _, t := range j.threads {
 		j.losses = append(j.losses, t.lost...)
 	}
-	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit},
+	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit,
+		partial: partial, glue: j.isGlue},
 		callOf: make([]int32, len(j.pieces)), placeOf: make([]int32, len(j.pieces)),
 		lambdas: map[trace.Method]bool{}, continued: map[trace.Method]bool{}, reused: map[trace.Method]bool{}}
 	w.sortLosses(partial || j.missing > 0 || len(j.made) >= mostMarks)
@@ -187,7 +189,7 @@ func (w *joining) begin(index int32) int32 {
 // extend appends a piece to a call.
 func (w *joining) extend(call, index int32) {
 	c, p := &w.out.Calls[call], &w.pieces[index]
-	out := Piece{Thread: p.thread, Begin: p.begin, End: p.end, Longest: p.longest, Took: p.took,
+	out := Piece{Thread: p.thread, Begin: p.begin, End: p.end, Record: p.record, Longest: p.longest, Took: p.took,
 		Suspended: p.status == statusSuspended}
 	if p.wait >= 0 {
 		out.Wait = &Wait{Method: w.pieces[p.wait].key.method()}

@@ -26,6 +26,9 @@ type Joiner struct {
 	gaps, placed, missing uint64
 	counts                trace.CoroutineCounts
 	started               bool
+	// onlyStalls is whether the recording has the records of stalls alone. stall is the number of the segment, from 1 on.
+	onlyStalls bool
+	stall      int32
 }
 
 // key is a continuation: its method and its hash code.
@@ -61,6 +64,8 @@ type piece struct {
 	kind       trace.CoroutineKind // CoroutineContinues, CoroutineResumes, or CoroutineSuspends of a tail call
 	status     status
 	thread     uint32
+	stall      int32  // 0 if all is recorded
+	record     uint64 // of its first mark
 	begin, end int64
 	// parent is the piece that was open around it, -1 if there is none, unknownPiece if it is not known.
 	parent int32
@@ -79,6 +84,7 @@ type launch struct {
 	key key
 	Launch
 	piece int32 // that was open, -1 or unknownPiece
+	stall int32 // as that of a piece
 }
 
 // thread is what is known of a thread.
@@ -100,6 +106,8 @@ type openCall struct {
 // Chunk takes a chunk.
 func (j *Joiner) Chunk(c trace.Chunk) {
 	switch c := c.(type) {
+	case *trace.Meta:
+		j.onlyStalls = c.OnlyStalls()
 	case *trace.Coroutines:
 		j.started = true
 		for _, m := range c.Marks {
@@ -149,6 +157,9 @@ func (j *Joiner) Segment(s *trace.Segment) {
 	t := j.thread(s.Thread)
 	if len(s.Coroutines) == 0 && len(t.calls) == 0 {
 		return
+	}
+	if j.onlyStalls {
+		j.stall++
 	}
 	w := walk{Joiner: j, segment: s, thread: t, pieceOf: make([]int32, len(s.Calls)), chain: -1}
 	for i := range w.pieceOf {
@@ -234,35 +245,37 @@ func (w *walk) add(m *trace.PlacedMark, kind trace.CoroutineKind) int32 {
 	if w.goesOn(int(m.Call)) {
 		begin = w.thread.calls[m.Call].begin
 	}
-	w.pieces = append(w.pieces, piece{key: keyOf(m.Method, m.Hash), kind: kind, thread: w.segment.Thread, begin: begin,
-		parent: unknownPiece, wait: -1, caller: -1})
+	w.pieces = append(w.pieces, piece{key: keyOf(m.Method, m.Hash), kind: kind, thread: w.segment.Thread,
+		stall: w.stall, record: m.Record, begin: begin, parent: unknownPiece, wait: -1, caller: -1})
 	return int32(len(w.pieces) - 1)
 }
 
 // launch notes the making of a lambda.
 func (w *walk) launch(m *trace.PlacedMark) {
-	l := launch{key: keyOf(m.Method, m.Hash), Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos},
+	l := launch{key: keyOf(m.Method, m.Hash), stall: w.stall, Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos},
 		piece: unknownPiece}
 	if m.Call >= 0 && w.segment.Calls[m.Call].Marks&noExit == 0 {
-		l.Method = w.launcher(m.Call)
+		l.Method, l.By = w.launcher(m.Call)
 		w.launched = append(w.launched, launchedIn{len(w.launches), m.Call})
 	}
 	w.launches = append(w.launches, l)
 }
 
 // launcher returns the method of the program that makes a lambda in a call: of the call, or of the next one around it
-// that is no glue. It is that of the call if there is none, and 0 if it is not known.
-func (w *walk) launcher(call int32) trace.Method {
+// that is no glue. It is that of the call if there is none, and 0 if it is not known. by is what that has called.
+func (w *walk) launcher(call int32) (method, by trace.Method) {
 	calls := w.segment.Calls
 	for n, k := 0, call; k >= 0 && n < mostGlue; n, k = n+1, calls[k].Parent {
 		switch m := calls[k].Method; {
 		case m >= trace.MethodSuspended, calls[k].Marks&noExit != 0:
-			return 0
+			return 0, 0
 		case !w.isGlue(m):
-			return m
+			return m, by
+		default:
+			by = m
 		}
 	}
-	return calls[call].Method
+	return calls[call].Method, 0
 }
 
 // isGlue reports whether a method is glue.

@@ -517,3 +517,19 @@ func (s *sum) enter(n *Node) {
 		s.CPU = max(0, s.CPU) + w.CPU
 	}
 }
+
+// Programs returns the tree with the calls of the program's methods that only samples show: of methods that were
+// switched off. The time of calls of other methods, as those of libraries, is their caller's: it is to blame for them.
+func Programs(t *Tree) *Tree {
+	grafted := Graft(t)
+	if grafted == t {
+		return t
+	}
+	for k := len(grafted.Nodes) - 1; k > 0; k-- {
+		if n := &grafted.Nodes[k]; n.Grafted.Estimated && n.Method >= trace.FirstNamed {
+			grafted.Nodes[n.Parent].Self += n.Self
+			n.Self = 0
+		}
+	}
+	return grafted
+}

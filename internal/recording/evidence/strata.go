@@ -23,6 +23,14 @@ type strata struct {
 	// estimated has the methods of which a call is estimated.
 	estimated map[trace.Method]bool
 	ran       int64 // of what was divided, that no thread waited in
+	mixed     mixed
+}
+
+// mixed are times that stacks may show for the wrong one of two methods. A method that was let go is inlined into its
+// caller. A thread in it may then be stopped where only the caller shows, such as at the end of the caller's loop.
+type mixed struct {
+	// callee has by method what its callers may have too much of it, caller by caller what may be of those methods.
+	callee, caller map[trace.Method]int64
 }
 
 // portions are the parts of methods: of own times, and of them together what no thread waited in.
@@ -42,6 +50,8 @@ const enough = 100
 type Divided struct {
 	// Recorded has them as they were recorded, Grafted is what [Graft] has made of that.
 	Recorded, Grafted *Tree
+	// LetGo are the methods that were let go: their own time and that of their callers may be mixed.
+	LetGo map[trace.Method]bool
 }
 
 // Bound sets the bounds of sums of grafted trees by those of the own times that were divided. A method that is
@@ -49,12 +59,14 @@ type Divided struct {
 // sample has shown it, and what is wrong with samples of running threads, see [enough]: that is alike in all threads.
 func Bound(sums []Sum, trees ...Divided) {
 	s := &strata{whole: map[trace.Method]int64{}, samples: map[trace.Method]weight{}, self: newPortions(),
-		total: newPortions(), estimated: map[trace.Method]bool{}}
+		total: newPortions(), estimated: map[trace.Method]bool{},
+		mixed: mixed{map[trace.Method]int64{}, map[trace.Method]int64{}}}
 	for _, t := range trees {
 		s.take(t.Recorded)
 	}
 	for _, t := range trees {
 		s.walk(t.Grafted)
+		s.mixed.take(t)
 	}
 	for _, whole := range s.whole {
 		s.own += whole
@@ -64,6 +76,27 @@ func Bound(sums []Sum, trees ...Divided) {
 		m := &sums[i]
 		m.SelfLow, m.SelfHigh = selfOff[m.Method].around(m.Self)
 		m.TotalLow, m.TotalHigh = totalOff[m.Method].around(m.Total)
+		m.SelfLow = min(m.SelfLow, m.Self-s.mixed.caller[m.Method])
+		m.SelfHigh = max(m.SelfHigh, m.Self+s.mixed.callee[m.Method])
+		m.TotalHigh = max(m.TotalHigh, m.Total+s.mixed.callee[m.Method])
+	}
+}
+
+// take adds the own times of calls that have called a method that was let go.
+func (m *mixed) take(t Divided) {
+	callers := map[int32]bool{}
+	for k := range t.Grafted.Nodes {
+		n := &t.Grafted.Nodes[k]
+		if k == 0 || !n.Grafted.Estimated || !t.LetGo[n.Method] {
+			continue
+		}
+		from := &t.Grafted.Nodes[n.Parent]
+		ran := from.Self - from.Grafted.Waiting - from.Grafted.Blocked
+		m.callee[n.Method] += ran
+		if !callers[n.Parent] {
+			m.caller[from.Method] += ran
+			callers[n.Parent] = true
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func TestBoundsByMethodHold(t *testing.T) {
 		}
 		grafted := Graft(&tree)
 		sums := Sums(grafted)
-		Bound(sums, Divided{&tree, grafted})
+		Bound(sums, Divided{Recorded: &tree, Grafted: grafted})
 		for _, m := range sums {
 			if m.SelfLow > m.Self || m.SelfHigh < m.Self || m.TotalLow > m.Total || m.TotalHigh < m.Total {
 				t.Fatalf("%+v", m)
@@ -79,7 +79,7 @@ func divided(samples int, state trace.ThreadState, shows func(k int) bool) (sums
 	tree.Add(s)
 	grafted := Graft(&tree)
 	sums = Sums(grafted)
-	Bound(sums, Divided{&tree, grafted})
+	Bound(sums, Divided{Recorded: &tree, Grafted: grafted})
 	return sums
 }
 
@@ -124,7 +124,7 @@ func TestBoundsOfWhatIsRarelySeen(t *testing.T) {
 	}
 	grafted := Graft(&tree)
 	sums := Sums(grafted)
-	Bound(sums, Divided{&tree, grafted})
+	Bound(sums, Divided{Recorded: &tree, Grafted: grafted})
 	if m := sums[2]; m.Method != 10 || m.Self != 1e7 || m.SelfHigh < 3e7 || m.TotalHigh < 3e7 {
 		t.Errorf("%+v", m)
 	}
@@ -150,12 +150,49 @@ func TestBoundsOfManyThreads(t *testing.T) {
 			}
 		}
 		tree.Add(s)
-		trees = append(trees, Divided{&tree, Graft(&tree)})
+		trees = append(trees, Divided{Recorded: &tree, Grafted: Graft(&tree)})
 		one = Sums(trees[0].Grafted)[1]
 	}
 	all := []Sum{{Method: 10, Total: threads * one.Total, Self: threads * one.Self}}
 	Bound(all, trees...)
 	if m := all[0]; m.SelfLow > m.Self*6/10 || m.SelfHigh < m.Self*16/10 || m.SelfHigh > m.Self*2 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestBoundsOfWhatWasLetGo: once it is inlined, a method that was let go shares its time with its caller, as far as
+// stacks show. Nothing else is mixed with them.
+func TestBoundsOfWhatWasLetGo(t *testing.T) {
+	const samples, length = 20_000, 1e7
+	s := &trace.Segment{End: samples * length, Calls: []trace.Call{{Method: 1, Parent: -1, Next: 1, Count: 1,
+		End: samples * length}}}
+	for k := range samples {
+		below := []trace.Method{8}
+		if k%2 == 0 {
+			below = []trace.Method{9, 10}[:1+k/2%2]
+		}
+		s.Samples = append(s.Samples, trace.Sample{Nanos: int64(k) * length, Weight: length, State: 2, CPU: -1, Below: below})
+	}
+	var tree Tree
+	tree.Add(s)
+	grafted := Graft(&tree)
+	sums := Sums(grafted)
+	Bound(sums, Divided{&tree, grafted, map[trace.Method]bool{10: true}})
+	for _, m := range sums {
+		whole, wide := int64(samples*length), m.SelfHigh-m.SelfLow
+		switch m.Method {
+		case 8:
+			if wide > whole/4 {
+				t.Errorf("no callee of it was let go: %+v", m)
+			}
+		case 9:
+			if m.SelfLow > m.Self/20 || m.SelfHigh > whole*40/100 || m.TotalHigh > whole*60/100 {
+				t.Errorf("the caller may have none of its own time, and no more: %+v", m)
+			}
+		case 10:
+			if m.SelfHigh < whole*48/100 || m.TotalHigh < whole*48/100 || m.SelfLow < m.Self/2 {
+				t.Errorf("the method may have its caller's time: %+v", m)
+			}
+		}
 	}
 }

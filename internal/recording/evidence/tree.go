@@ -199,3 +199,15 @@ func (t *Tree) Sub(node int32) Tree {
 	sub.Samples = t.Samples.moved(func(k int32) (int32, bool, bool) { return moved[k], false, moved[k] == 0 })
 	return sub
 }
+
+// LongestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there
+// is none that took any time.
+func (t *Tree) LongestChild(parent int32) int32 {
+	longest, total := int32(0), int64(0)
+	for k := t.Nodes[parent].Child; k != 0; k = t.Nodes[k].Sibling {
+		if t.Nodes[k].Total > total {
+			longest, total = k, t.Nodes[k].Total
+		}
+	}
+	return longest
+}

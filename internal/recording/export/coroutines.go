@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -29,6 +31,8 @@ type laneSlice struct {
 	depth      int
 	call       *coroutine.Call
 	thread     string // of a time in which the call ran; empty of a call
+	// piece is what begins in a time in which the call ran, nil if that is the rest of one.
+	piece *coroutine.Piece
 }
 
 // openSlice is a call that is open where a lane ends.
@@ -37,6 +41,7 @@ type openSlice struct {
 	end      int64
 	upTo     int64 // its times in which it ran are slices up to then
 	nextPart int   // the piece that comes then
+	begun    bool  // a part of that is a slice
 }
 
 // text is what a time in which a call ran is called.
@@ -78,6 +83,9 @@ func (s *laneSlice) facts(r *recording) []fact {
 	}
 	if c.Launched != nil && c.Launched.Method != 0 {
 		all = append(all, fact{"launched by", clean(r.Names.Label(c.Launched.Method))})
+		if c.Launched.By != 0 {
+			all = append(all, fact{"launched with", clean(r.Names.Label(c.Launched.By))})
+		}
 	}
 	if c.BeginUnknown {
 		all = append(all, fact{"begin", "not known: it had begun before"})
@@ -126,7 +134,7 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 			if n == 0 && best < 0 {
 				best = k
 			}
-			if n > 0 && ends[i] <= l.open[n-1].end && within(calls, i, l.open[n-1].index) {
+			if n > 0 && ends[i] <= l.open[n-1].end && r.Coroutines.Within(i, l.open[n-1].index) {
 				best = k
 				break
 			}
@@ -148,19 +156,6 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 
 // since is a time in nanoseconds since the origin, not before it.
 func (r *recording) since(nanos int64) int64 { return max(0, r.Since(nanos)) }
-
-// mostNested is how many callers are asked at most whether a call is in another one.
-const mostNested = 64
-
-// within reports whether a call is one of another, directly or through others.
-func within(calls []coroutine.Call, call, in int) bool {
-	for n := 0; call >= 0 && n < mostNested; n++ {
-		if call = calls[call].Parent; call == in {
-			return true
-		}
-	}
-	return false
-}
 
 // enter adds a call.
 func (l *lane) enter(r *recording, calls []coroutine.Call, i int, at, end int64) {
@@ -192,12 +187,16 @@ func (l *lane) run(r *recording, calls []coroutine.Call, to int64) {
 		p := &c.Pieces[o.nextPart]
 		begin, end := max(o.upTo, r.since(p.Begin)), min(to, r.since(p.End))
 		if begin < end {
-			l.slices = append(l.slices, laneSlice{begin: begin, end: end, depth: n, call: c,
-				thread: clean(r.Thread(p.Thread).Label)})
+			s := laneSlice{begin: begin, end: end, depth: n, call: c, thread: clean(r.Thread(p.Thread).Label)}
+			if !o.begun {
+				s.piece, o.begun = p, true
+			}
+			l.slices = append(l.slices, s)
 		}
 		if r.since(p.End) > to {
 			break
 		}
+		o.begun = false
 	}
 	o.upTo = to
 }
@@ -266,6 +265,41 @@ func laneMarks(s *laneSlice) trace.Marks {
 	return 0
 }
 
+// Perfetto draws arrows between slices with the same flow, in the order of their begins. The pieces of a call have one;
+// each piece has another one with its call on the thread, which was written before it was known what it is a part of.
+
+// pieceFlow is the flow of a piece and its call on a thread, by its first mark there.
+func pieceFlow(r *recording, thread uint32, record uint64) uint64 {
+	return uint64(r.number)<<52 ^ uint64(thread)<<36 ^ record<<1
+}
+
+// callFlow is the flow of the pieces of a call.
+func callFlow(r *recording, first *coroutine.Piece) uint64 {
+	return pieceFlow(r, first.Thread, first.Record) | 1
+}
+
+// flow appends a flow to p.inner.
+func (p *perfetto) flow(id uint64) {
+	p.inner = protowire.AppendFixed64(protowire.AppendTag(p.inner, eventFlow, protowire.Fixed64Type), id)
+}
+
+// flows returns the flows of the calls of a segment that are pieces.
+func flows(r *recording, s *trace.Segment) map[int]uint64 {
+	if len(s.Coroutines) == 0 {
+		return nil
+	}
+	all := map[int]uint64{}
+	for _, m := range s.Coroutines {
+		switch m.Kind {
+		case trace.CoroutineContinues, trace.CoroutineResumes, trace.CoroutineSuspends:
+			if at := int(m.Call); at >= 0 && all[at] == 0 {
+				all[at] = pieceFlow(r, s.Thread, m.Record)
+			}
+		}
+	}
+	return all
+}
+
 // coroutines writes the lanes of a recording as tracks of the process.
 func (p *perfetto) coroutines(r *recording) {
 	lanes, left := r.lanes(r.Span.Nanoseconds())
@@ -275,6 +309,10 @@ func (p *perfetto) coroutines(r *recording) {
 			p.trackEvent(sliceBegin, track)
 			if s.thread != "" {
 				p.inner = text(text(p.inner, eventName, s.text()), eventCategoryText, "coroutine")
+				if s.piece != nil {
+					p.flow(pieceFlow(r, s.piece.Thread, s.piece.Record))
+					p.flow(callFlow(r, &s.call.Pieces[0]))
+				}
 				p.emit(s.begin, nil)
 				return
 			}

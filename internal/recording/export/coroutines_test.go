@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,33 +56,96 @@ func TestCoroutinesInPerfetto(t *testing.T) {
 	}{
 		{"select t.name a, s.depth b, s.name c, s.ts / 1e6 d, s.dur / 1e6 e from slice s join track t on t.id = " +
 			"s.track_id where s.category = 'coroutine' order by t.name, s.ts, s.depth", []string{
-			"coroutines 1 0 app.Main$main$1.invokeSuspend 10 1040",
+			"coroutines 1 0 app.Main.main{coroutine 1} 10 1040",
 			"coroutines 1 1 on main 10 10",
 			"coroutines 1 1 app.Feed.load 20 1020",
 			"coroutines 1 2 on main 20 20",
-			"coroutines 1 2 app.Feed$load$2.invokeSuspend 250 770",
+			"coroutines 1 2 app.Feed.load{coroutine 2} 250 770",
 			"coroutines 1 3 on worker-1 #1 250 770",
 			"coroutines 1 2 on main 1030 10",
 			"coroutines 1 1 on main 1040 10",
-			"coroutines 2 0 app.Feed$refresh$1.invokeSuspend 1021 29",
+			"coroutines 2 0 app.Feed.refresh{coroutine 1} 1021 29",
 			"coroutines 2 1 on worker-1 #1 1021 9",
 		}},
 		{"select s.name a, key b, display_value c from args join slice s using (arg_set_id) where key in " +
 			"('debug.waited for', 'debug.launched by', 'debug.end') and s.name != 'recording' order by s.name, key", []string{
-			"app.Feed$load$2.invokeSuspend debug.end returned",
-			"app.Feed$load$2.invokeSuspend debug.launched by app.Feed.load",
-			"app.Feed$refresh$1.invokeSuspend debug.end still suspended",
-			"app.Feed$refresh$1.invokeSuspend debug.launched by app.Main.main",
 			"app.Feed.load debug.end returned", "app.Feed.load debug.waited for app.Db.query on worker-1 #1",
-			"app.Main$main$1.invokeSuspend debug.end returned",
-			"app.Main$main$1.invokeSuspend debug.launched by app.Main.main",
-			"app.Main$main$1.invokeSuspend debug.waited for app.Feed.load",
+			"app.Feed.load{coroutine 2} debug.end returned",
+			"app.Feed.load{coroutine 2} debug.launched by app.Feed.load",
+			"app.Feed.refresh{coroutine 1} debug.end still suspended",
+			"app.Feed.refresh{coroutine 1} debug.launched by app.Main.main",
+			"app.Main.main{coroutine 1} debug.end returned",
+			"app.Main.main{coroutine 1} debug.launched by app.Main.main",
+			"app.Main.main{coroutine 1} debug.waited for app.Feed.load",
 		}},
 		{"select count(*) a from slice where category = 'method'", []string{"8"}},
+		// The pieces of a call are linked, each with its call on the thread.
+		{"select o.name a, o.ts / 1e6 b, i.name c, i.ts / 1e6 d from flow join slice o on o.id = slice_out join slice i " +
+			"on i.id = slice_in where o.category = 'coroutine' order by o.ts, i.ts", []string{"on main 10 on main 1040",
+			"on main 20 on main 1030"}},
+		{"select o.name a, o.ts / 1e6 b, i.name c, i.ts / 1e6 d from flow join slice o on o.id = slice_out join slice i " +
+			"on i.id = slice_in where o.category = 'method' order by o.ts, o.depth", []string{
+			"app.Main.main{coroutine 1} 10 on main 10", "app.Feed.load 20 on main 20",
+			"app.Feed.load{coroutine 2} 250 on worker-1 #1 250", "app.Feed.refresh{coroutine 1} 1021 on worker-1 #1 1021",
+			"app.Feed.load 1030 on main 1030", "app.Main.main{coroutine 1} 1040 on main 1040"}},
 	} {
 		if diff := gocmp.Diff(c.want, query(t, file, c.sql)); diff != "" {
 			t.Errorf("%s:\n%s", c.sql, diff)
 		}
+	}
+}
+
+// TestCoroutinesInFirefox: the pieces of an asynchronous call are markers of their threads with one flow.
+func TestCoroutinesInFirefox(t *testing.T) {
+	nightly.Only(t, "commands")
+	var got struct {
+		Threads []struct {
+			Name    string
+			Markers struct {
+				FlatMarkers []struct {
+					Name            string
+					Start, Duration float64
+					Data            map[string]any
+				}
+			}
+		}
+	}
+	ask(t, "firefox", exportFile(t, "firefox", "feed.json", feedNames{}, feedRecording(t)), nil, &got)
+	var markers []string
+	for _, th := range got.Threads {
+		for _, m := range th.Markers.FlatMarkers {
+			markers = append(markers, fmt.Sprintf("%s %s %v %v: %v, %v", th.Name, m.Name, m.Start, m.Duration, m.Data["flow"],
+				m.Data["waited for"]))
+		}
+	}
+	want := []string{
+		"main app.Main.main{coroutine 1} 10 30: recording 1, call 1, app.Feed.load",
+		"main app.Feed.load 20 20: recording 1, call 2, app.Db.query on worker-1 #1",
+		"main app.Feed.load 1030 10: recording 1, call 2, app.Db.query on worker-1 #1",
+		"main app.Main.main{coroutine 1} 1040 10: recording 1, call 1, app.Feed.load",
+		"worker-1 #1 app.Feed.load{coroutine 2} 250 770: recording 1, call 3, <nil>",
+		"worker-1 #1 app.Feed.refresh{coroutine 1} 1021 9: recording 1, call 4, <nil>",
+	}
+	if diff := gocmp.Diff(want, markers); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCoroutinesInSpeedscope: asynchronous calls are profiles of their own.
+func TestCoroutinesInSpeedscope(t *testing.T) {
+	nightly.Only(t, "commands")
+	all, _ := readSpeedscope(t, exportFile(t, "speedscope", "feed.json", feedNames{}, feedRecording(t)))
+	got := map[string]int64{}
+	for m, took := range all {
+		if strings.HasPrefix(m.Thread, "coroutines") {
+			got[m.Thread+" "+m.Name] = took.Total / 1e6
+		}
+	}
+	want := map[string]int64{"coroutines 1 app.Main.main{coroutine 1}": 1040, "coroutines 1 app.Feed.load": 1020,
+		"coroutines 1 app.Feed.load{coroutine 2}": 770, "coroutines 1 on main": 50, "coroutines 1 on worker-1 #1": 770,
+		"coroutines 2 app.Feed.refresh{coroutine 1}": 29, "coroutines 2 on worker-1 #1": 9}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -90,8 +154,7 @@ func TestCoroutinesOnPage(t *testing.T) {
 	nightly.Only(t, "commands")
 	file := exportFile(t, "html", "feed.html", feedNames{}, feedRecording(t))
 	var got struct {
-		Lanes []string
-		All   []string
+		Lanes, All, Links []string
 	}
 	inBrowser(t, file, `(async () => {
   const out = { Lanes: [], All: [] }, { threads } = page.recordings[0];
@@ -104,19 +167,26 @@ func TestCoroutinesOnPage(t *testing.T) {
   const tree = await shown.treeOf(() => true);
   for (const m of methodTimes(tree).values()) out.All.push(shown.names(m.method).text + " " + m.total / 1e6);
   out.All.sort();
+  const row = { kind: "calls", depth: 1, t: shown.threads.threads.find((t) => t.thread.async) };
+  out.Links = shown.threads.links({ row, i: row.t.calls.at(30e6, 1) }).map((l) =>
+    [l.row.t.thread.name, l.begin / 1e6, l.end / 1e6].join(" "));
   return out;
 })()`, "", &got)
-	want := []string{"coroutines 1 0 app.Main$main$1.invokeSuspend 10 1050", "coroutines 1 1 on main 10 20",
+	want := []string{"coroutines 1 0 app.Main.main{coroutine 1} 10 1050", "coroutines 1 1 on main 10 20",
 		"coroutines 1 1 app.Feed.load 20 1040", "coroutines 1 2 on main 20 40",
-		"coroutines 1 2 app.Feed$load$2.invokeSuspend 250 1020", "coroutines 1 3 on worker-1 #1 250 1020",
+		"coroutines 1 2 app.Feed.load{coroutine 2} 250 1020", "coroutines 1 3 on worker-1 #1 250 1020",
 		"coroutines 1 2 on main 1030 1040", "coroutines 1 1 on main 1040 1050",
-		"coroutines 2 0 app.Feed$refresh$1.invokeSuspend 1021 1050", "coroutines 2 1 on worker-1 #1 1021 1030"}
+		"coroutines 2 0 app.Feed.refresh{coroutine 1} 1021 1050", "coroutines 2 1 on worker-1 #1 1021 1030"}
 	if diff := gocmp.Diff(want, got.Lanes); diff != "" {
 		t.Error(diff)
 	}
-	want = []string{"app.Db.query 750", "app.Feed$load$2.invokeSuspend 770", "app.Feed$refresh$1.invokeSuspend 9",
-		"app.Feed.load 30", "app.Main$main$1.invokeSuspend 40", "app.Main.main 50"}
+	want = []string{"app.Db.query 750", "app.Feed.load 30", "app.Feed.load{coroutine 2} 770",
+		"app.Feed.refresh{coroutine 1} 9", "app.Main.main 50", "app.Main.main{coroutine 1} 40"}
 	if diff := gocmp.Diff(want, got.All); diff != "" {
+		t.Error(diff)
+	}
+	// Those of Feed.load, which ran on main twice.
+	if diff := gocmp.Diff([]string{"main 20 40", "main 1030 1040"}, got.Links); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ type firefox struct {
 	of         map[*thread]*foxThread
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
-	schemas    [4]schema  // by kind of event
+	schemas    [5]schema  // by kind of event
 	repaired   []string   // subcategories
 	estimated  bool       // a thread has estimated calls
 	recordings []string
@@ -153,7 +154,37 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Stall", "Stack"}
+var foxTypes = [...]string{"Message", "Frame", "Stall", "Stack", "Coroutine"}
+
+// foxFlow is a text of a thread. Markers with the same one are of one flow.
+type foxFlow int
+
+// coroutines makes markers of the pieces of asynchronous calls. Those of one call have a flow.
+func (f *firefox) coroutines(r *recording) {
+	if r.Coroutines == nil {
+		return
+	}
+	calls := r.Coroutines.Calls
+	for i := range calls[:min(len(calls), maxLaneCalls)] {
+		c := &calls[i]
+		if c.Glue && c.TailCall {
+			continue
+		}
+		facts := (&laneSlice{call: c}).facts(r)
+		for k := range c.Pieces {
+			p := &c.Pieces[k]
+			to := f.of[r.threads[p.Thread]]
+			if to == nil {
+				continue // its calls are not in the view
+			}
+			facts := append([]fact{{"flow", foxFlow(to.text(fmt.Sprintf("recording %d, call %d", r.number, i+1)))}}, facts...)
+			f.schemas[eventPiece].note(facts)
+			to.markers = append(to.markers, marker{eventPiece, to.text(clean(r.Names.Label(c.Method))), r.since(p.Begin),
+				r.since(p.End), object(append([]fact{{"type", foxTypes[eventPiece]}}, facts...))})
+		}
+	}
+	r.leftOut = max(0, len(calls)-maxLaneCalls)
+}
 
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {
@@ -180,6 +211,7 @@ func (f *firefox) grafted(r *recording, g *grafted) {
 }
 
 func (f *firefox) end(r *recording) error {
+	f.coroutines(r)
 	for _, g := range r.grafted() {
 		f.grafted(r, &g)
 	}
@@ -246,6 +278,8 @@ func (s *schema) fields() string {
 			format = "integer"
 		case float64:
 			format = "duration" // in milliseconds, as all of ours are
+		case foxFlow:
+			format = "flow-id"
 		}
 		all[k] = `{"key":` + quoted(key) + `,"label":` + quoted(key) + `,"format":"` + format + `","searchable":true}`
 	}

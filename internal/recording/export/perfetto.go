@@ -53,6 +53,7 @@ const (
 	eventTrack      = 11
 	eventName       = 23
 	eventSourceIID  = 34
+	eventFlow       = 47
 
 	eventCategoryText = 22
 
@@ -243,7 +244,7 @@ func (p *perfetto) annotate(facts []fact) {
 }
 
 func (p *perfetto) segment(t *thread, s *trace.Segment) error {
-	track := p.threads[t].calls
+	track, flows := p.threads[t].calls, flows(t.of, s)
 	s.Walk(func(i int) {
 		c := &s.Calls[i]
 		k := p.methods.of(t.of, c.Method, 0)
@@ -254,6 +255,9 @@ func (p *perfetto) segment(t *thread, s *trace.Segment) error {
 			p.inner = number(p.inner, eventSourceIID, uint64(k)+1)
 		}
 		p.annotate(callFacts(c))
+		if id := flows[i]; id != 0 {
+			p.flow(id)
+		}
 		p.emit(t.at(c.Begin), p.intern())
 	}, func(i int) {
 		c := &s.Calls[i]

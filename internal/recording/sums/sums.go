@@ -347,7 +347,9 @@ func (s *Calls) Grafted() []*ThreadPaths { return s.paths.Grafted() }
 
 // Graft divides the times of calls that samples fell in among what the samples show, when all segments have been added.
 // The sum of all own times stays the same.
-func (s *Calls) Graft() {
+//
+// letGo has the methods that were let go, as far as that is known.
+func (s *Calls) Graft(letGo map[trace.Method]bool) {
 	list := s.Grafted()
 	if list == nil {
 		return
@@ -360,7 +362,7 @@ func (s *Calls) Graft() {
 	}
 	var trees []evidence.Divided
 	for _, t := range list {
-		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree})
+		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree, LetGo: letGo})
 		for _, m := range evidence.Sums(t.Tree) {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}

@@ -100,3 +100,43 @@ func Several(n uint64, what, plural string) string {
 	}
 	return Thousands(n) + " " + what + plural
 }
+
+// Tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
+func Tenths(part, whole time.Duration) string {
+	if whole < time.Second {
+		return fmt.Sprintf("%.0f ms", float64(part)/1e6)
+	}
+	return fmt.Sprintf("%.1f s", part.Seconds())
+}
+
+// Part returns "3.8 of 5.3 s", or milliseconds if the whole is less than a second.
+func Part(part, whole time.Duration) string {
+	if whole < time.Second {
+		return fmt.Sprintf("%.0f of %.0f ms", float64(part)/1e6, float64(whole)/1e6)
+	}
+	return fmt.Sprintf("%.1f of %.1f s", part.Seconds(), whole.Seconds())
+}
+
+// Whole returns a number of nanoseconds in the largest unit that leaves it whole.
+func Whole(n int64) string {
+	for _, u := range []struct {
+		nanos int64
+		name  string
+	}{{1_000_000_000, "s"}, {1_000_000, "ms"}, {1000, "µs"}} {
+		if n%u.nanos == 0 {
+			return strconv.FormatInt(n/u.nanos, 10) + " " + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10) + " ns"
+}
+
+// Seconds returns a duration with its verb: "31 s are".
+func Seconds(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return fmt.Sprintf("%.0f s are", d.Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.1f s are", d.Seconds())
+	}
+	return fmt.Sprintf("%d ms are", d.Milliseconds())
+}

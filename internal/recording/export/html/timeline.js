@@ -308,7 +308,39 @@ class Threads extends Pane {
       else if (row.t.calls) this.paintCalls(context, width, row, y);
     }
     for (const t of this.threads) this.paintStalls(context, t);
+    this.paintLinks(context);
     this.paintRuler(context, width);
+  }
+
+  /** When an asynchronous call ran on threads, and the first row of each: what is below the call says "on" a thread. */
+  links({ row, i }) {
+    const { calls } = row.t,
+      list = [];
+    for (let k = i + 1; k < calls.length && calls.depth[k] > calls.depth[i]; k++) {
+      if (calls.depth[k] > calls.depth[i] + 1) continue;
+      const { text } = this.names(calls.method[k]),
+        on = this.rows.find((r) => r.kind === "calls" && !r.t.thread.async && "on " + r.t.thread.name === text);
+      if (on) list.push({ row: on, begin: calls.begin[k], end: calls.end[k] });
+    }
+    return list;
+  }
+
+  /** Links the asynchronous call under the pointer with the threads that it ran on. */
+  paintLinks(context) {
+    const hit = this.hovered;
+    if (!hit || hit.i < 0 || hit.row.kind !== "calls" || !hit.row.t.thread.async) return;
+    context.strokeStyle = colors.accent;
+    context.lineWidth = 1;
+    const from = hit.row.y - this.top;
+    for (const { row, begin, end } of this.links(hit)) {
+      const x = this.xOf(begin),
+        y = row.y - this.top;
+      context.strokeRect(x + 0.5, y + 0.5, Math.max(1, this.xOf(end) - x), ROW - 2);
+      context.beginPath();
+      context.moveTo(x + 0.5, from < y ? from + ROW : from);
+      context.lineTo(x + 0.5, from < y ? y : y + ROW);
+      context.stroke();
+    }
   }
 
   paintName(context, width, t, y) {

@@ -2,7 +2,6 @@ package dev.tracegen.runtime;
 
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Set;
 
 /**
  * Counts the calls of each method and the time that they take, in the records that the recorder copies. A method that
@@ -19,6 +18,9 @@ final class CallCounts {
     private int[] open = new int[1024];
     private long total;
 
+    /** Whether something was counted. A sampler with little time must not clear arrays for nothing. */
+    private boolean changed;
+
     /** The open calls of one thread. There may be a thousand threads, so it has no array with all methods. */
     static final class Open {
         private int[] ids = new int[16];
@@ -29,11 +31,13 @@ final class CallCounts {
         private long skipped;
         private long beyond;
 
-        /** Adds the methods of the calls. */
-        void addTo(Set<Integer> methods) {
+        /** Reports whether a call of a method may be open: the methods of very deep calls are not known. */
+        boolean mayHave(int id) {
+            boolean found = beyond > 0;
             for (int k = 0; k < depth; k++) {
-                methods.add(ids[k]);
+                found |= ids[k] == id;
             }
+            return found;
         }
 
         void skip(long nanos) {
@@ -51,6 +55,7 @@ final class CallCounts {
         for (int k = 0; k < of.depth; k++) {
             open[of.ids[k]]++;
         }
+        changed |= copy.records.length > 0;
         for (long r : copy.records) {
             int id = (int) (r >>> Ring.ID_SHIFT) & 0xFFFFF;
             long time = (r & Ring.TIME_MASK) * tickNanos - of.skipped;
@@ -141,8 +146,11 @@ final class CallCounts {
 
     /** Forgets the calls that were counted. The open calls stay. */
     void clear() {
-        Arrays.fill(calls, 0);
-        Arrays.fill(nanos, 0);
+        if (changed) {
+            Arrays.fill(calls, 0);
+            Arrays.fill(nanos, 0);
+        }
+        changed = false;
         total = 0;
     }
 }

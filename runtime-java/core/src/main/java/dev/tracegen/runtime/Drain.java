@@ -60,7 +60,9 @@ final class Drain {
             n += reached ? of(t, last) : 0;
             gate.observe(t);
             // Also here: with hundreds of threads that flood, the end of this loop is seconds away.
-            gate.decide(recorder.platform().nanoTime());
+            long now = recorder.platform().nanoTime();
+            gate.decide(now);
+            gate.letGo(now);
         }
         for (ThreadTrace t : recorder.threads.all()) {
             if (t == begin || begin == null) {
@@ -87,7 +89,7 @@ final class Drain {
         } else if (ring != null) {
             writeGate(t, ring.lastChange);
             if (t.existingMarks() != null) {
-                t.existingMarks().take(false);
+                t.existingMarks().keep();
             }
             if (t.existingCompositions() != null) {
                 t.existingCompositions().keep();
@@ -125,6 +127,7 @@ final class Drain {
     private long copyRecords(ThreadTrace t, Ring ring, boolean last) {
         SamplerState s = t.sampled;
         long n = 0;
+        Gate.Request applied = ring.applied;
         // The ring may have replaced the one that was copied before.
         ring.copied(s.nextToDrain);
         long end = ring.sequence();
@@ -161,6 +164,10 @@ final class Drain {
             if (outermost) {
                 addOutermostCalls(t, copy);
             }
+        }
+        // A window may have records from before that.
+        if (applied != null && s.nextToDrain >= end && !ring.windowIsOpen()) {
+            s.copiedRequest = applied.number;
         }
         return n;
     }

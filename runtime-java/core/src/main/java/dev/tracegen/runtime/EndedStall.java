@@ -41,7 +41,7 @@ final class EndedStall {
     void complete(StallFacts found, Ticker ticker, boolean everyRecord) {
         facts = found;
         facts.tickNanos = ticker.tickNanos();
-        records = trace.copy(message.firstRecord, message.endRecord);
+        records = trace.copyWithMarks(message.firstRecord, message.endRecord);
         Compositions composed = trace.existingCompositions();
         if (composed != null && !everyRecord) {
             executions = composed.take(message.firstRecord, message.endRecord);
@@ -52,7 +52,7 @@ final class EndedStall {
 
     /** Returns about how many bytes of memory the stall needs while it waits. */
     long bytes() {
-        return OWN_BYTES + ENTRY_BYTES * before.size() + 8L * (records.records.length + executions.length);
+        return OWN_BYTES + ENTRY_BYTES * before.size() + records.bytes() + 8L * executions.length;
     }
 
     /**

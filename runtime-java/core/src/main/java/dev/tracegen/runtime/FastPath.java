@@ -86,7 +86,8 @@ final class FastPath {
             char[] gate = ring.gate;
             // A call for which a placeholder stands is counted in put, unless it is left out.
             if (gate != null && id < gate.length && gate[id] != 0
-                    && (ring.rings != null || Gate.exceeds(ring, gate[id], 0)) && Gate.dropsEntry(ring, gate[id])) {
+                    && (ring.rings != null || ThreadGate.exceeds(ring, gate[id], 0))
+                    && ThreadGate.dropsEntry(ring, gate[id])) {
                 return;
             }
             if (ring.rings != null) {
@@ -102,8 +103,8 @@ final class FastPath {
         if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
             char[] gate = ring.gate;
             if (gate != null && id < gate.length && gate[id] != 0
-                    && (ring.rings != null || Gate.exceeds(ring, gate[id], Gate.OFF))
-                    && Gate.dropsExit(ring, gate[id])) {
+                    && (ring.rings != null || ThreadGate.exceeds(ring, gate[id], ThreadGate.OFF))
+                    && ThreadGate.dropsExit(ring, gate[id])) {
                 return;
             }
             if (ring.rings != null) {
@@ -151,7 +152,7 @@ final class FastPath {
             applyGate(trace, ring);
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
-            if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
+            if (slot == 0 || !(bit != 0 ? ThreadGate.dropsEntry(ring, slot) : ThreadGate.dropsExit(ring, slot))) {
                 if (ticker.exact() || trace.still || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
                     trace.still = false;
@@ -168,7 +169,7 @@ final class FastPath {
     void applyGate(ThreadTrace trace, Ring ring) {
         Gate.Request request = gateRequest;
         if (request != ring.applied) {
-            Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
+            ThreadGate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
             if (trace == mainTrace) {
                 update();
             }

@@ -7,39 +7,10 @@ import java.util.List;
 /**
  * Switches methods off while the program runs, and on again. It finds the methods that flood the recorder by
  * {@link CallCounts}, takes over those that {@link Flood} has found, and takes a list from outside, see
- * {@link Recorder#setGate}. Except for the nested classes and {@link #apply} it is used by the sampler only.
- *
- * <p><b>Why no call is recorded by half.</b> The sampler only publishes a {@link Request}. Each thread
- * carries it out itself, between two records, so there is no race between a change and the records of a thread. Each
- * thread has a state for each method that was ever switched off:
- * <ul>
- * <li>0: the method is on. Its entries and exits are recorded.
- * <li>n &gt; 0: the method is off, and n-1 calls of it are open whose entries were left out. An entry is left out and
- * adds 1. An exit is left out and takes 1 away if n &gt; 1. If n = 1 it is recorded.
- * </ul>
- * The calls of a method on a thread are nested: an exit belongs to the innermost open call. The calls that were
- * entered since the method was switched off lie within those that were open then. So if n &gt; 1, an exit belongs to
- * an entry that was left out, and if n = 1, to one that was recorded. A method is switched on only while n = 1, that
- * is, when every open call of it is a recorded one. Therefore an exit is recorded exactly if its entry was, and the
- * records of a thread are those of a program in which some calls are not instrumented. A reader needs to know nothing
- * of the gate to build the calls. It needs to know only which methods may be missing.
- *
- * <p>If exits are missing, because a method ended by an exception and is not instrumented with exact exits, n stays
- * too great. Then the method stays off on that thread, and exits of calls that were open when it was switched off are
- * left out. A reader sees these like any missing exit. If n reaches 2^31 it is not counted further.
- *
- * <p>Methods that are off may be let go, see {@link LetGo}. Their calls do not get here. When such a method leaves and
- * comes back, a {@link Request} says that all open calls are ones whose exits are left out: n is set to 1, and from
- * then on the recorded calls that are open are counted too, in {@link Ring#entered}. An exit that would be recorded
- * is left out if that count is 0: it belongs to a call from before. These are outermost, so their exits come last.
+ * {@link Recorder#setGate}. Except for the nested classes it is used by
+ * the sampler only. {@link ThreadGate} says how a thread carries out what it publishes.
  */
 final class Gate {
-    /** The state of a method that is off and has no open call whose entry was left out. */
-    static final int OFF = 1;
-
-    /** In the upper half of a state: one call that was left out. */
-    static final long CALL = 1L << 32;
-
     /** The greatest number of methods that were ever off. A slot is a char that is not 0. */
     private static final int MAX_SLOTS = 60000;
 
@@ -164,6 +135,18 @@ final class Gate {
             return new Request(slots, off, ids, last == null ? 1 : last.number + 1,
                     last == null ? new int[n] : Arrays.copyOf(last.reset, n));
         }
+
+        /** Returns the request that follows this one and makes all open calls of a method ones to leave out. */
+        Request reset(int slot) {
+            int[] next = reset.clone();
+            next[slot] = number + 1;
+            return new Request(slots, off, ids, number + 1, next);
+        }
+
+        /** Reports whether the method of a slot is off. */
+        boolean isOff(int slot) {
+            return slot < off.length && off[slot];
+        }
     }
 
     /** What a thread has changed when it carried out a request. */
@@ -205,127 +188,9 @@ final class Gate {
         AppMethodBeat.letGo = null;
         AppMethodBeat.letGoExits = null;
         this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
+        recorder.rings().letGo = options.letGoByStack ? letGo : null;
         this.decidedNanos = options.platform.nanoTime();
         this.collectedNanos = decidedNanos;
-    }
-
-    /**
-     * Carries out a request on a thread, as far as that is possible now: a method stays off while a call of it is open
-     * whose entry was left out. On the thread that owns the ring only.
-     *
-     * <p>All that can fail, because no stack or memory is left, comes first. Then nothing is changed, and the next
-     * call tries again. What can fail behind that may be repeated.
-     */
-    static void apply(Request request, Ring ring, Ring placeholder, long nanos) {
-        int n = request.off.length;
-        long[] states = ring.states;
-        states = states.length < n ? Arrays.copyOf(states, n) : states;
-        int before = ring.applied == null ? 0 : ring.applied.number;
-        int[] entered = entered(request, ring, before);
-        int[] ids = new int[n];
-        int count = 0;
-        for (int slot = 1; slot < n; slot++) {
-            int state = state(request, states, slot, before);
-            if (request.off[slot] && state == 0) {
-                ids[count++] = request.ids[slot];
-            } else if (!request.off[slot] && state == OFF) {
-                ids[count++] = -request.ids[slot];
-            }
-        }
-        Change change = count == 0 ? ring.lastChange
-                : new Change(ring.lastChange, nanos, ring.sequence(), Arrays.copyOf(ids, count));
-        ring.lastChange = change;
-        for (int slot = 1; slot < n; slot++) {
-            int state = state(request, states, slot, before);
-            if (request.off[slot] && state == 0) {
-                state = OFF;
-            } else if (!request.off[slot] && state == OFF) {
-                state = 0;
-            }
-            states[slot] = states[slot] & ~0xFFFFFFFFL | state & 0xFFFFFFFFL;
-            if (request.reset[slot] > before) {
-                entered[slot] = 1;
-            }
-        }
-        ring.entered = entered;
-        ring.states = states;
-        ring.gate = request.slots;
-        ring.gateEnd = Math.max(1, request.slots.length);
-        if (placeholder != null) {
-            placeholder.states = states;
-            placeholder.entered = entered;
-            placeholder.gate = request.slots;
-            placeholder.gateEnd = ring.gateEnd;
-        }
-        // Before the thread's next record, which a reader must not see without the change.
-        ring.order();
-        ring.applied = request;
-    }
-
-    /** Returns the counts of a thread, with room for the slots that a request resets. */
-    private static int[] entered(Request request, Ring ring, int before) {
-        int n = ring.entered.length;
-        for (int slot = 1; slot < request.reset.length; slot++) {
-            n = request.reset[slot] > before ? Math.max(n, slot + 1) : n;
-        }
-        return n == ring.entered.length ? ring.entered : Arrays.copyOf(ring.entered, n);
-    }
-
-    /** Returns the state of a method, without the open calls if a request that was not carried out yet says so. */
-    private static int state(Request request, long[] states, int slot, int before) {
-        int state = (int) states[slot];
-        return request.reset[slot] > before && state != 0 ? OFF : state;
-    }
-
-    /** Reports whether the state of a method on a thread is a greater one. Below 0 is more than can be counted. */
-    static boolean exceeds(Ring ring, int slot, int state) {
-        long[] all = ring.states;
-        return slot < all.length && ((int) all[slot] > state || (int) all[slot] < 0);
-    }
-
-    /**
-     * Reports whether the call of a method is left out because its method is switched off, and counts it. The owner of
-     * the ring calls it for each entry, and {@link #dropsExit} for each exit, of a method that has a slot.
-     */
-    static boolean dropsEntry(Ring ring, int slot) {
-        long[] all = ring.states;
-        if (slot >= all.length) {
-            return false;
-        }
-        long state = all[slot];
-        int open = (int) state;
-        if (open == 0) {
-            int[] entered = ring.entered;
-            if (slot < entered.length && entered[slot] > 0 && entered[slot] < Integer.MAX_VALUE) {
-                entered[slot]++;
-            }
-            return false;
-        }
-        all[slot] = state + (open > 0 ? CALL + 1 : CALL);
-        return true;
-    }
-
-    /** Reports whether the exit of a method belongs to an entry that was left out. */
-    static boolean dropsExit(Ring ring, int slot) {
-        long[] all = ring.states;
-        if (slot >= all.length) {
-            return false;
-        }
-        long state = all[slot];
-        int open = (int) state;
-        if (open == 0 || open == OFF) {
-            int[] entered = ring.entered;
-            if (slot >= entered.length || entered[slot] == 0) {
-                return false;
-            }
-            boolean before = entered[slot] == 1;
-            entered[slot] -= before ? 0 : 1;
-            return before;
-        }
-        if (open > 0) {
-            all[slot] = state - 1;
-        }
-        return true;
     }
 
     /** Counts the calls in records that were copied from a thread's ring. */
@@ -364,7 +229,22 @@ final class Gate {
 
     /** Decides which methods are on and off, and publishes the decision. To be called often. */
     void decide(long now) {
+        if (letGo == null) {
+            decideAlone(now);
+        } else if (letGo.lock()) {
+            try {
+                decideAlone(now);
+            } finally {
+                letGo.unlock();
+            }
+        }
+    }
+
+    private void decideAlone(long now) {
         takeOver(now);
+        if (letGo != null) {
+            letGo.takeOver(methods, now);
+        }
         int[] list = fromOutside;
         if (list != outside) {
             outside = list;
@@ -391,9 +271,14 @@ final class Gate {
         }
     }
 
-    /** Decides which methods are let go. To be called when the records of all threads were handed over. */
+    /** Decides which methods are let go. To be called often. */
     void letGo(long now) {
-        if (letGo != null && letGo.due(now)) {
+        if (letGo == null || !letGo.due(now) || !letGo.lock()) {
+            return;
+        }
+        try {
+            takeOver(now);
+            letGo.takeOver(methods, now);
             for (ThreadTrace t : recorder.threads.all()) {
                 observe(t);
                 collect(t);
@@ -402,6 +287,8 @@ final class Gate {
             if (changed) {
                 publish();
             }
+        } finally {
+            letGo.unlock();
         }
     }
 
@@ -505,7 +392,7 @@ final class Gate {
         for (int slot = 1; slot < Math.min(states.length, before.length) && slot <= numbered(); slot++) {
             long state = states[slot];
             if ((int) (state >>> 32) != before[slot]) {
-                methods.get(slot - 1).letGo.observe((int) state > OFF);
+                methods.get(slot - 1).letGo.observe((int) state > ThreadGate.OFF);
             }
         }
     }
@@ -572,8 +459,9 @@ final class Gate {
             if (slot > numbered) {
                 methods.add(new Method(last.ids[slot]));
             }
+            Method m = methods.get(slot - 1);
+            m.letGo.reset = last.reset[slot];
             if (last.off[slot] && (slot > numbered || !known.off[slot])) {
-                Method m = methods.get(slot - 1);
                 m.flooding = true;
                 m.quietSeconds = 0;
                 m.offRequest = last.number;

@@ -28,6 +28,13 @@ final class Marks {
     /** The name of the constant that a suspended call returns, of Kotlin's enum {@code CoroutineSingletons}. */
     private static final String SUSPENDED = "COROUTINE_SUSPENDED";
 
+    private static final int MARK_BYTES = 16;
+
+    /** How many marks are kept of a thread if records are written only of stalls: of the last records. */
+    private static final int KEPT = 4096;
+
+    private final Rings rings;
+
     /** Two numbers for each mark: that of a record; kind, method and hash. */
     private final PairBuffers pairs;
 
@@ -36,7 +43,14 @@ final class Marks {
     private volatile long lost;
     private volatile long lostNumber;
 
+    // The last marks if records are written only of stalls, from place keptCount on; how many there were; and the
+    // number of a record before which some are missing. Used under the lock of this object.
+    private long[] kept;
+    private long keptCount;
+    private long keptLost;
+
     Marks(Rings rings) {
+        this.rings = rings;
         pairs = new PairBuffers(rings);
     }
 
@@ -56,9 +70,7 @@ final class Marks {
         if (r == null) {
             r = EarlyStart.begin();
         }
-        // Before it is known what is to be recorded, all is.
-        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH
-                || !r.options().everyRecord && Recorder.status != AppMethodBeat.STATUS_READY) {
+        if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH) {
             return;
         }
         long[] letGo = AppMethodBeat.letGoExits;
@@ -98,7 +110,7 @@ final class Marks {
         int open = (int) ring.states[slot];
         int[] entered = ring.entered;
         return entry ? open != 0
-                : open != 0 && open != Gate.OFF || slot < entered.length && entered[slot] == 1;
+                : open != 0 && open != ThreadGate.OFF || slot < entered.length && entered[slot] == 1;
     }
 
     private void add(ThreadTrace trace, Ring ring, int kind, Object continuation, int id) {
@@ -139,8 +151,67 @@ final class Marks {
         return all;
     }
 
+    /**
+     * Takes the marks and keeps the last ones, for a stall whose records may be written later. On the sampler's thread
+     * only.
+     */
+    void keep() {
+        long[] marks = take(false);
+        if (marks == null) {
+            return;
+        }
+        synchronized (this) {
+            if (kept == null) {
+                if (!rings.takeMarks(KEPT * MARK_BYTES, false)) {
+                    keptLost = marks[marks.length - 2] + 1;
+                    return;
+                }
+                kept = new long[2 * KEPT];
+            }
+            for (int k = 0; k < marks.length; k += 2, keptCount++) {
+                int at = 2 * (int) keptCount & kept.length - 1;
+                if (keptCount >= KEPT) {
+                    keptLost = kept[at] + 1;
+                }
+                kept[at] = marks[k];
+                kept[at + 1] = marks[k + 1];
+            }
+        }
+    }
+
+    /**
+     * Returns the kept marks of records, behind one that says if some are missing. How many are is not known: it says
+     * one.
+     *
+     * @return as {@link #take}
+     */
+    synchronized long[] kept(long from, long to) {
+        long[] all = new long[2 * (int) Math.min(keptCount, KEPT) + 4];
+        int n = 0;
+        if (from < keptLost && from < to) {
+            all[n++] = from;
+            all[n++] = 1;
+        }
+        for (long k = Math.max(0, keptCount - KEPT); k < keptCount; k++) {
+            int at = 2 * (int) k & kept.length - 1;
+            if (kept[at] >= from && kept[at] < to) {
+                all[n++] = kept[at];
+                all[n++] = kept[at + 1];
+            }
+        }
+        long now = lost;
+        if (now > 0 && lostNumber >= from && lostNumber < to) {
+            all[n++] = lostNumber;
+            all[n++] = Math.min(now, 0xFFFFFFFFL);
+        }
+        return n == 0 ? null : java.util.Arrays.copyOf(all, n);
+    }
+
     /** Returns the memory to the budget. To be called once, when the thread makes no more marks and all were taken. */
     void give() {
         pairs.give();
+        if (kept != null) {
+            rings.memory.give(KEPT * MARK_BYTES);
+        }
     }
 }

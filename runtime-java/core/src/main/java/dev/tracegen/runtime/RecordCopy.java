@@ -18,10 +18,29 @@ public final class RecordCopy {
     /** How many of the requested records were lost, because they were overwritten before they could be copied. */
     public final long overwritten;
 
+    /** The marks of coroutines among them, as {@link Marks#take} returns them; null if none are to be written. */
+    final long[] marks;
+
     RecordCopy(long firstSequence, long[] records, long overwritten) {
+        this(firstSequence, records, overwritten, null);
+    }
+
+    RecordCopy(long firstSequence, long[] records, long overwritten, long[] marks) {
         this.firstSequence = firstSequence;
         this.records = records;
         this.overwritten = overwritten;
+        this.marks = marks;
+    }
+
+    /** Returns the same records with the marks that a thread has kept. */
+    RecordCopy with(Marks marks) {
+        return marks == null ? this : new RecordCopy(firstSequence, records, overwritten,
+                marks.kept(firstSequence, firstSequence + records.length));
+    }
+
+    /** Returns about how many bytes of memory it needs. */
+    long bytes() {
+        return 8L * records.length + (marks == null ? 0 : 8L * marks.length);
     }
 
     /** Copies the records of a ring, as {@link Ring#copy} does. {@link Ring} explains why that is correct. */
@@ -52,7 +71,11 @@ public final class RecordCopy {
     RecordCopy from(long number) {
         long lost = Math.max(0, Math.min(overwritten, firstSequence - number));
         int skipped = (int) Math.max(0, Math.min(records.length, number - firstSequence));
-        return new RecordCopy(firstSequence + skipped,
-                Arrays.copyOfRange(records, skipped, records.length), lost);
+        int written = 0;
+        while (marks != null && written < marks.length && marks[written] < firstSequence + skipped) {
+            written += 2;
+        }
+        return new RecordCopy(firstSequence + skipped, Arrays.copyOfRange(records, skipped, records.length), lost,
+                marks == null || written == marks.length ? null : Arrays.copyOfRange(marks, written, marks.length));
     }
 }

@@ -419,6 +419,11 @@ final class Ring {
         }
     }
 
+    /** Reports whether the window is open. May be called without the lock: then it may be an older answer. */
+    boolean windowIsOpen() {
+        return window != null && window.isOpen();
+    }
+
     private boolean hasWindow() {
         lock();
         boolean open = window.isOpen();

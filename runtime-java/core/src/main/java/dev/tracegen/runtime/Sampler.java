@@ -306,7 +306,7 @@ final class Sampler implements Runnable {
         if (t.runningSince() != 0 && t.firstRecord() < i.endRecord) {
             first = Math.min(first, t.firstRecord());
         }
-        i.records = t.copy(first, i.endRecord);
+        i.records = t.copyWithMarks(first, i.endRecord);
     }
 
     private void writeLeftOut() {

@@ -29,6 +29,9 @@ final class SamplerState {
     int[] leftOut = NONE;
     Gate.Change writtenChange;
 
+    /** The number of a request; all records from before the thread has carried it out were copied. */
+    int copiedRequest;
+
     // How many records and calls in the open window the gate has counted.
     long made;
     long leftOutInWindow;

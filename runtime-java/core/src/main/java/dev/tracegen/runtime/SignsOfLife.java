@@ -82,7 +82,7 @@ final class SignsOfLife {
             return;
         }
         long first = t.firstRecord();
-        RecordCopy copy = t.copy(Math.max(first, f.handedOver), Long.MAX_VALUE);
+        RecordCopy copy = t.copyWithMarks(Math.max(first, f.handedOver), Long.MAX_VALUE);
         if (t.messageNumber() != f.number || t.runningSince() != since) {
             // It has ended meanwhile, and the copy may have records of the next message.
             return;

@@ -141,6 +141,9 @@ final class ThreadChunks {
      * @return false if some could not be written
      */
     boolean records(ThreadTrace trace, RecordCopy copy) {
+        if (copy.marks != null) {
+            coroutines(trace, copy.marks);
+        }
         boolean all = true;
         int from = 0;
         long lost = copy.overwritten;

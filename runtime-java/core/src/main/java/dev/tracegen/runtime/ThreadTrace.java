@@ -273,6 +273,21 @@ public final class ThreadTrace {
     }
 
     /**
+     * Copies records as {@link #copy} does, with the marks of coroutines among them if records are written only of
+     * stalls. On the sampler's thread only.
+     */
+    RecordCopy copyWithMarks(long from, long to) {
+        RecordCopy copy = copy(from, to);
+        Marks m = marks;
+        if (m == null || recorder.options().everyRecord) {
+            return copy;
+        }
+        // Behind the copy: a mark is there before its record.
+        m.keep();
+        return copy.with(m);
+    }
+
+    /**
      * Returns the history, with short messages merged, and the message that runs now. May be called on any thread.
      *
      * @return the oldest first

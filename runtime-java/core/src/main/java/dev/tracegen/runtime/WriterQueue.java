@@ -297,7 +297,7 @@ final class WriterQueue {
             void write(RecordingWriter out) {
                 writeOpenRecords(out, trace, facts, first, copy);
             }
-        }, 8L * copy.records.length);
+        }, copy.bytes());
         return true;
     }
 
@@ -316,7 +316,7 @@ final class WriterQueue {
         long from = Math.max(first, facts.written);
         long missing = copy.firstSequence - copy.overwritten;
         if (from < missing) {
-            RecordCopy before = trace.copy(from, missing);
+            RecordCopy before = trace.copy(from, missing).with(trace.existingMarks());
             long end = before.firstSequence + before.records.length;
             if (!out.calls.records(trace,
                     end == missing ? before : new RecordCopy(missing, new long[0], missing - from))) {

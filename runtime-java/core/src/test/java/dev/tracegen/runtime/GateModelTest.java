@@ -53,7 +53,7 @@ class GateModelTest {
         Ring ring = trace.existingRing();
         char[] gate = ring.gate;
         boolean dropped = gate != null && gate[id] != 0
-                && (entry ? Gate.dropsEntry(ring, gate[id]) : Gate.dropsExit(ring, gate[id]));
+                && (entry ? ThreadGate.dropsEntry(ring, gate[id]) : ThreadGate.dropsExit(ring, gate[id]));
         if (!dropped) {
             ring.put((entry ? Ring.ENTRY : 0) | (long) id << Ring.ID_SHIFT);
         }
@@ -76,7 +76,7 @@ class GateModelTest {
                 ids[slots[id]] = id;
             }
         }
-        Gate.apply(new Gate.Request(slots, request, ids, 1, new int[ids.length]), trace.existingRing(), null, 0);
+        ThreadGate.apply(new Gate.Request(slots, request, ids, 1, new int[ids.length]), trace.existingRing(), null, 0);
         // The model: off from now on if wanted, on again only if no call that was left out is open.
         for (int id = 1; id <= METHODS; id++) {
             boolean hidden = false;
@@ -205,9 +205,29 @@ class GateModelTest {
                 new int[2]);
         for (int k = 0; k < rings.length; k++) {
             rings[k] = RingTest.fixed(Thread.currentThread(), 4);
-            Gate.apply(request, rings[k], null, 0);
+            ThreadGate.apply(request, rings[k], null, 0);
             assertEquals(2, rings[k].states.length);
             assertTrue(rings[k].gate == many, "the table is one for all threads");
         }
+    }
+
+    @Test
+    void aStackShowsWhetherAnotherCallIsOpen() {
+        assertTrue(isOnlyCall("A.f", "B.g", "java.lang.Thread.run"));
+        assertTrue(isOnlyCall("A.f", "A.g", "B.f", "A.main"));
+        assertFalse(isOnlyCall("A.f", "B.g", "A.f", "A.main"));
+        assertFalse(isOnlyCall("A.f", "B.g"), "the stack is cut");
+        assertFalse(isOnlyCall("com.tencent.matrix.trace.core.AppMethodBeat.i", "A.f", "A.main"));
+    }
+
+    private static boolean isOnlyCall(String... frames) {
+        StackTraceElement[] stack = new StackTraceElement[frames.length + 2];
+        stack[0] = new StackTraceElement(FastPath.class.getName(), "enter", null, -1);
+        stack[1] = new StackTraceElement(AppMethodBeat.class.getName(), "i", null, -1);
+        for (int k = 0; k < frames.length; k++) {
+            int dot = frames[k].lastIndexOf('.');
+            stack[k + 2] = new StackTraceElement(frames[k].substring(0, dot), frames[k].substring(dot + 1), null, -1);
+        }
+        return ThreadGate.isOnlyCall(stack);
     }
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,9 @@ class LetGoTest {
     private Path file;
     private int share;
 
+    /** Where the sampler stands still, null if it never did. */
+    private CountDownLatch held;
+
     private void start(RecorderOptions o) {
         file = dir.resolve("r.tgd");
         o.letGoCalls = 1;
@@ -34,6 +39,9 @@ class LetGoTest {
 
     @AfterEach
     void stop() throws Exception {
+        if (held != null) {
+            held.countDown();
+        }
         Recorder.setGate(new int[0], DIGEST);
         Await.stop(recorder);
     }
@@ -225,6 +233,103 @@ class LetGoTest {
         });
         assertTrue(gone(2) || gone(3));
         awaitGone(gone(2) ? 2 : 3, false);
+    }
+
+    /** Calls the method 2, as an instrumented method does. */
+    private static void two(Runnable inner) {
+        AppMethodBeat.i(2);
+        inner.run();
+        AppMethodBeat.o(2);
+    }
+
+    private static void callTwo(int times) {
+        for (int k = 0; k < times; k++) {
+            two(() -> { });
+        }
+    }
+
+    /** Lets the sampler stand still at the end of a check until the latch is open. */
+    private void hold() throws Exception {
+        CountDownLatch stands = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        held = open;
+        platform.checked = () -> {
+            stands.countDown();
+            Await.open(open);
+        };
+        Await.open(stands);
+        platform.checked = null;
+    }
+
+    private void awaitCarriedOut() throws Exception {
+        Await.until("the request is carried out", () -> {
+            call(5, -5);
+            Gate.Request last = recorder.fastPath.gateRequest();
+            return last != null && recorder.threads.main().existingRing().applied == last;
+        });
+    }
+
+    @Test
+    void aThreadLetsAMethodGoWhileTheSamplerHasNoTime() throws Exception {
+        RecorderOptions o = new RecorderOptions();
+        o.letGoByStack = true;
+        start(o);
+        two(() -> {
+            try {
+                assertTrue(Recorder.setGate(new int[] {2}, DIGEST));
+                awaitCarriedOut();
+                hold();
+                platform.pass(400);
+                callTwo(1 << 14);
+                assertFalse(gone(2), "a recorded call is open");
+                held.countDown();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+        hold();
+        platform.pass(400);
+        callTwo(1 << 15);
+        assertTrue(visible(2));
+        held.countDown();
+        awaitGone(2, false);
+        String all = recorded().replaceAll("( \\+5 -5)+", "");
+        assertEquals("+2 -2", all);
+        assertEquals("2=1 2=0", changes());
+    }
+
+    /** The sampler cannot close a window that its owner uses, and does not know which calls are open in it. */
+    @Test
+    void aMethodThatIsOpenInAWindowIsKept() throws Exception {
+        start(new RecorderOptions().ringRecords(1024));
+        call(1);
+        hold();
+        Ring[] ring = new Ring[1];
+        Await.until("a window is open", () -> {
+            call(3, -3);
+            ring[0] = recorder.threads.main().existingRing();
+            return ring[0].windowIsOpen();
+        });
+        call(2);
+        Gate.Request last = recorder.fastPath.gateRequest();
+        assertTrue(recorder.fastPath.request(last, Gate.Request.off(last, new int[] {2})));
+        call(2, -2);
+        Field locked = Ring.class.getDeclaredField("locked");
+        locked.setAccessible(true);
+        locked.setInt(ring[0], 1);
+        held.countDown();
+        for (int k = 0; k < 10; k++) {
+            call(2, -2);
+            platform.pass(101);
+            platform.awaitCheck();
+        }
+        assertFalse(gone(2));
+        locked.setInt(ring[0], 0);
+        call(-2);
+        awaitGone(2, true);
+        call(-1);
+        String all = recorded();
+        assertTrue(all.startsWith("+1 +3") && all.endsWith("+2 -2 -1"), all);
     }
 
     /** Once it is inlined, no stack shows a method. So the entries of one that takes much time stay calls. */

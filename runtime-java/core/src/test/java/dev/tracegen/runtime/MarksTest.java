@@ -100,6 +100,45 @@ class MarksTest {
                 (records[2] & Ring.TIME_MASK) - first, (records[3] & Ring.TIME_MASK) - first));
     }
 
+    /**
+     * If records are written only of stalls, so are marks: those of a stall come before its records, and no others. The
+     * thread keeps a bounded number; if some of a stall are gone, a mark says so.
+     */
+    @Test
+    void aStallHasItsMarks() throws Exception {
+        VirtualPlatform platform = new VirtualPlatform();
+        Path file = dir.resolve("stalls.tgd");
+        recorder = Recorder.start(new RecorderOptions().platform(platform).output(file.toFile()).ringRecords(65536));
+        ThreadTrace main = recorder.thread(Thread.currentThread());
+        resumptions(main, 3, 0, platform);
+        resumptions(main, 2, 800, platform);
+        Await.until("the first stall", () -> WrittenChunks.of(file, RecordingWriter.STALL).size() == 1);
+        assertEquals("#8 +1048574 +1 -1 +1 -1 -1048574", WrittenChunks.records(file, 0));
+        assertEquals("9r1 10x1 11r1 12x1", text(WrittenChunks.marks(file, 0)));
+        resumptions(main, 5000, 800, platform);
+        Await.until("the second stall", () -> WrittenChunks.of(file, RecordingWriter.STALL).size() == 2);
+        String marks = text(WrittenChunks.marks(file, 0));
+        // The first record of the second stall is the 14th. The last 4,096 marks are those of 2,048 calls.
+        assertTrue(marks.startsWith("9r1 10x1 11r1 12x1 14l1 5919r1 5920x1 "), marks.substring(0, 60));
+        assertTrue(marks.endsWith(" 10013r1 10014x1"), marks);
+        Await.stop(recorder);
+    }
+
+    private static void resumptions(ThreadTrace main, int n, long millis, VirtualPlatform platform)
+            throws Exception {
+        main.messageBegin("m");
+        for (int k = 0; k < n; k++) {
+            AppMethodBeat.resumes(main, 1);
+            AppMethodBeat.i(1);
+            AppMethodBeat.o(CoroutineSingletons.COROUTINE_SUSPENDED, 1);
+            if (k % 50 == 0) {
+                platform.awaitCheck();
+            }
+        }
+        platform.pass(millis);
+        main.messageEnd();
+    }
+
     /** A call that is left out has no marks, and the calls around it have theirs. */
     @Test
     void methodsThatAreOffHaveNoMarks() throws Exception {
@@ -135,14 +174,6 @@ class MarksTest {
         Await.stop(recorder);
         AppMethodBeat.starts(this, 1);
         assertEquals("", text(WrittenChunks.marks(file, 0)));
-        assertNull(recorder.threads.main().existingMarks());
-    }
-
-    /** A recording of stalls has no records to which the marks could belong. */
-    @Test
-    void recordingsOfStallsHaveNone() throws Exception {
-        recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()));
-        AppMethodBeat.starts(this, 1);
         assertNull(recorder.threads.main().existingMarks());
     }
 
