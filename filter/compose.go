@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// composer is the package of Compose's runtime, composerGlue its classes that composables call, dozens of times each, so
-// that the composer knows what they do. What they take shows as time of the composable.
+// composer is the package of Compose's runtime, composerGlue its classes that composables call, dozens of times each,
+// so that the composer knows what they do. What they take shows as time of the composable.
 const composer = "androidx/compose/runtime/"
 
 var composerGlue = []string{"Composer", "ComposerKt", "ComposerImpl", "GapComposer", "SlotTable", "SlotTableKt",

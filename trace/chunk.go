@@ -11,7 +11,8 @@ import (
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
 // [*LeftOut], [*LetGo], [*Coroutines], [*Compositions], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident],
-// [*Detectors], [*Machine], [*Stacks], [*Cost], [*End], [*MissingParts] of several files and, of a replay alone, [*Completeness].
+// [*Detectors], [*Machine], [*Stacks], [*Cost], [*End], [*MissingParts] of several files and, of a replay alone,
+// [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.

@@ -89,8 +89,8 @@ func (j *Joiner) count(s *trace.Segment) {
 	}
 }
 
-// composable returns the name of a method as Compose's compiler writes it; empty if it is no composable, or one of which
-// the name does not say the function.
+// composable returns the name of a method as Compose's compiler writes it; empty if it is no composable, or one of
+// which the name does not say the function.
 func (j *Joiner) composable(m trace.Method) string {
 	if j.Names == nil {
 		return ""
