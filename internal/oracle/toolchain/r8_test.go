@@ -25,7 +25,7 @@ var keptNames = []string{"dev/tracegen/runtime/AppMethodBeat", "dev/tracegen/run
 var keptMethods = map[string][]string{
 	"dev/tracegen/runtime/AppMethodBeat": {"i(I)V", "o(I)V", "at(Landroid/app/Activity;Z)V",
 		"posted(Ljava/lang/Object;Ljava/lang/Object;I)V", "posted(Ljava/lang/Object;II)V"},
-	"dev/tracegen/runtime/MappingInfo":   {"digest()Ljava/lang/String;"},
+	"dev/tracegen/runtime/MappingInfo": {"digest()Ljava/lang/String;"},
 }
 
 // keptFields are the fields that an atomic updater finds by their names, of classes whose own names may change.
