@@ -33,7 +33,10 @@ func TestCorpusD8(t *testing.T) {
 			want[fmt.Sprint("i ", id)]++
 		}
 		for _, id := range m.ExitIDs {
-			want[fmt.Sprint("o ", id)]++
+			// o(Object, int) of the runtime passes on an ID that is no constant.
+			if id >= 0 {
+				want[fmt.Sprint("o ", id)]++
+			}
 		}
 	}
 	// Phone.onCreate is traced, too.

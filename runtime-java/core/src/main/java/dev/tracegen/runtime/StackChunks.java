@@ -74,10 +74,19 @@ final class StackChunks {
     }
 
     /**
-     * Whether frames have their lines. On Android these are needed to undo what R8 did. Elsewhere they would multiply
-     * the nodes.
+     * Whether all frames have their lines. They are needed to undo what R8 did. Elsewhere than on Android only those of
+     * shrunk classes have them: others would multiply the nodes.
      */
     boolean lines = Host.isAndroid();
+
+    /**
+     * Reports whether a frame may be of a class that R8 or ProGuard has made: methods that it has inlined are known by
+     * the line alone. Compilers name a file with its extension; R8 names no file, or its mapping.
+     */
+    static boolean isShrunk(StackTraceElement frame) {
+        String file = frame.getFileName();
+        return file == null || file.indexOf('.') < 0;
+    }
 
     /** Forgets what is in the file, because the next one refers to nothing in it. */
     void beginFile() {
@@ -137,7 +146,7 @@ final class StackChunks {
         int number = 0;
         for (int k = Math.min(MAX_FRAMES, stack.length) - 1; k >= 0; k--) {
             int line = stack[k].getLineNumber();
-            Node n = new Node(number, stack[k], lines ? line : Math.min(line, -1));
+            Node n = new Node(number, stack[k], lines || isShrunk(stack[k]) ? line : Math.min(line, -1));
             Integer known = numbers.get(n);
             if (known == null) {
                 fresh.add(n);

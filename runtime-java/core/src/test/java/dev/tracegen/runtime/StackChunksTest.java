@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -58,6 +59,16 @@ class StackChunksTest {
             c.sv();
         }
         return all;
+    }
+
+    /** A method that R8 has inlined is known by the line alone, so a frame without one contradicted the calls of it. */
+    @Test
+    void framesOfShrunkClassesHaveLines() {
+        for (String file : new String[] {null, "SourceFile", "r8-map-id-9bb16379"}) {
+            assertTrue(StackChunks.isShrunk(new StackTraceElement("a.B", "m", file, 3)), file);
+        }
+        assertFalse(StackChunks.isShrunk(new StackTraceElement("a.B", "m", "B.java", 3)));
+        assertFalse(StackChunks.isShrunk(new StackTraceElement("a.BKt", "m", "B.kt", 3)));
     }
 
     /** A reader must know a sample when it replays the records around it. */
