@@ -157,7 +157,7 @@ func TestBucketAway(t *testing.T) {
 	defer front.Close()
 	t.Setenv("AWS_ENDPOINT_URL", front.URL)
 	stays := make(chan string, 100)
-	s := openStore(t, location, Options{Log: t.TempDir(), Warn: func(err error) {
+	s := openStore(t, location, Options{Log: t.TempDir(), Every: time.Nanosecond, Warn: func(err error) {
 		if strings.Contains(err.Error(), "it stays, and is tried again") {
 			stays <- err.Error()
 		}
@@ -166,7 +166,6 @@ func TestBucketAway(t *testing.T) {
 	if err := addOne(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	s.sealIfDue(true)
 	for range 2 {
 		if text := <-stays; !strings.Contains(text, "SlowDown") {
 			t.Error(text)

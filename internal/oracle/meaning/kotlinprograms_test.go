@@ -83,7 +83,7 @@ func TestCorpusKotlinPrograms(t *testing.T) {
 
 // kotlinProgram is compiled programs.
 type kotlinProgram struct {
-	dir, classPath, main string
+	dir, classPath string
 }
 
 // artifacts fetches jars from Maven.
