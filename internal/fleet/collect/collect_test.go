@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
 // clock is a clock that tests set, also while a store reads it.
@@ -210,7 +211,8 @@ func TestHostileBodies(t *testing.T) {
 // TestBusyAndFull takes all of the budget, and fills the store: the client is to come again.
 func TestBusyAndFull(t *testing.T) {
 	dir := t.TempDir()
-	s := openStore(t, dir, Options{MaxBytes: 1 << 20})
+	fixture.Write(t, filepath.Join(dir, "recordings", "com.a", "ab", "aa.part1.tgd"), make([]byte, 1<<20))
+	s := openStore(t, dir, Options{})
 	h := NewServer(s, testOptions)
 	body := packed(line("aa-s1-0", "com.a", "ab"))
 	if !h.bodies.take(bodyBudget) {
@@ -228,12 +230,12 @@ func TestBusyAndFull(t *testing.T) {
 	}
 	wantRetry("5")
 	h.bodies.put(bodyBudget)
-	s.used.Add(1 << 20)
+	s.MaxBytes = 1 << 20
 	wantRetry("3600")
 	if status, _ := send(h, "GET", "/readyz", nil); status != 503 {
 		t.Errorf("readyz %d", status)
 	}
-	s.used.Add(-1 << 20)
+	s.MaxBytes = 0
 	if status, answer := post(h, body); status != 200 {
 		t.Error(status, answer)
 	}
