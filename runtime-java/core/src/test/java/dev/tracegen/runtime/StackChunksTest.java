@@ -32,7 +32,9 @@ class StackChunksTest {
 
     @AfterEach
     void stop() throws Exception {
-        Await.stop(recorder);
+        if (recorder != null) {
+            Await.stop(recorder);
+        }
     }
 
     private List<WrittenChunks.Chunk> stacks() throws Exception {
