@@ -135,6 +135,10 @@ func Open(location string, o Options) (*Store, error) {
 		if _, err := lake.IsStore(location); err != nil {
 			return nil, err
 		}
+		// Spark refuses a table whose directory is not there, where others find no rows.
+		if err := os.MkdirAll(filepath.Join(location, lake.Reports), 0o777); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
 	}
 	l, err := lake.Open(location)
 	if err != nil {
