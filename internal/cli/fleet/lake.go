@@ -24,7 +24,8 @@ type keeping struct {
 	store, older    string
 	trustClock      bool
 	users, sessions []string
-	names           collecting // has the options of names
+	names           collecting   // has the options of names
+	check           func() error // refuses options before the store is opened; nil if all fit
 }
 
 // command makes one of the commands; options are those beside --store.
@@ -34,6 +35,11 @@ func (k *keeping) command(use, short, long, example string, options []cli.Option
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if k.store == "" {
 				return cli.Misuse("no --store given")
+			}
+			if k.check != nil {
+				if err := k.check(); err != nil {
+					return err
+				}
 			}
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
@@ -46,23 +52,20 @@ func (k *keeping) command(use, short, long, example string, options []cli.Option
 
 // run opens the store and a directory for temporary files.
 func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) error) error {
+	beside := "" // beside a directory, a file that is complete needs only a new name
 	if !objects.IsRemote(k.store) {
 		isStore, err := lake.IsStore(k.store)
 		if err != nil {
 			return err
 		}
 		if !isStore {
-			return fmt.Errorf("%s is no store of tracegen collect", k.store)
+			return fmt.Errorf("%s is no store of tracegen collect; give the directory of collect --store", k.store)
 		}
+		beside = k.store
 	}
 	l, err := lake.Open(k.store)
 	if err != nil {
 		return err
-	}
-	// Beside a directory, a file that is complete needs only a new name.
-	beside := ""
-	if !objects.IsRemote(k.store) {
-		beside = k.store
 	}
 	if l.Temp, err = os.MkdirTemp(beside, objects.Temporary+"*"); err != nil {
 		return err
@@ -109,7 +112,15 @@ twice until it runs again; the views of docs/sql count one.`,
 }
 
 func newExpireCmd(con *console.Console) *cobra.Command {
-	k := keeping{con: con}
+	k, days := keeping{con: con}, 0
+	k.check = func() error {
+		number, ok := strings.CutSuffix(k.older, "d")
+		var err error
+		if days, err = strconv.Atoi(number); !ok || err != nil || days < 1 || days > 3650 {
+			return cli.Misuse("--older %q: must be a number of days from 1 to 3650, as 90d", k.older)
+		}
+		return nil
+	}
 	return k.command("expire --store STORE --older 90d", "Remove what is too old",
 		`expire removes reports and recordings that were received before a number of days. collect
 does so every hour, see its --keep-days.
@@ -122,11 +133,6 @@ may be wrong.`,
 			cli.Option{Name: "trust-clock", Flag: cli.Yes(&k.trustClock),
 				Help: "the clock is right, however long ago the last report came"}),
 		func(ctx context.Context, l *lake.Lake) error {
-			number, ok := strings.CutSuffix(k.older, "d")
-			days, err := strconv.Atoi(number)
-			if !ok || err != nil || days < 1 || days > 3650 {
-				return cli.Misuse("--older %q: must be a number of days from 1 to 3650, as 90d", k.older)
-			}
 			n, err := l.Expire(ctx, days, k.trustClock)
 			if err == nil {
 				con.Inform("removed %d files", n)
@@ -137,6 +143,12 @@ may be wrong.`,
 
 func newForgetCmd(con *console.Console) *cobra.Command {
 	k := keeping{con: con}
+	k.check = func() error {
+		if len(k.users)+len(k.sessions) == 0 {
+			return cli.Misuse("neither --user nor --session given")
+		}
+		return nil
+	}
 	return k.command("forget --store STORE --user ID", "Remove all of a user or a session",
 		`forget removes the reports and recordings of users or sessions: the values of the columns
 user_id and session. It reads the whole store; name many users at once.
@@ -149,9 +161,6 @@ a bucket that keeps versions, and results of queries are copies that it does not
 		cli.Grouped("Whose", cli.Option{Name: "user", Flag: cli.Texts(&k.users), Help: "the user `ID`; repeatable"},
 			cli.Option{Name: "session", Flag: cli.Texts(&k.sessions), Help: "the session `ID`; repeatable"}),
 		func(ctx context.Context, l *lake.Lake) error {
-			if len(k.users)+len(k.sessions) == 0 {
-				return cli.Misuse("neither --user nor --session given")
-			}
 			n, err := l.Forget(ctx, k.users, k.sessions)
 			if err != nil {
 				return err

@@ -1,15 +1,9 @@
 package answer
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/tracegen/tracegen/internal/oracle/golden"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -39,49 +33,8 @@ func (composedNames) Name(m trace.Method) (trace.Name, bool) {
 
 // TestCompositions compares the block about composables with golden files, and a verdict that names one.
 func TestCompositions(t *testing.T) {
-	golden.Compare(t, "testdata/screen-compose.golden", screenOf(t, new(Screen), func(o analysis.Options) {
-		o.Names = composedNames{}
-		analyze(t, "feed.tgd", feedComposed, o)
-	}))
-	var report, object bytes.Buffer
-	text := NewText(&report)
-	j, err := NewJSON(&object, "1")
-	if err != nil {
-		t.Fatal(err)
+	report := compareBlock(t, "compose", feedComposed, composedNames{})
+	if want := "; app.Row was recomposed 2 times, for 450 ms"; !strings.Contains(report, want) {
+		t.Errorf("no verdict %q:\n%s", want, report)
 	}
-	end := func(r *analysis.Recording) error {
-		j.End(r)
-		return text.End(r)
-	}
-	o := analysis.Options{Names: composedNames{}, Begin: text.Begin, Stall: text.Stall, End: end}
-	analyze(t, "feed.tgd", feedComposed, o)
-	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
-		t.Fatal(err)
-	}
-	if want := "; app.Row was recomposed 2 times, for 450 ms"; !strings.Contains(report.String(), want) {
-		t.Errorf("no verdict %q:\n%s", want, &report)
-	}
-	golden.Compare(t, "testdata/compose.golden", report.String())
-	schema, err := jsonschema.NewCompiler().Compile("../../../docs/analyze.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(object.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Validate(value); err != nil {
-		t.Error(err)
-	}
-	var parsed struct {
-		Recordings []struct{ Compose json.RawMessage }
-	}
-	if err := json.Unmarshal(object.Bytes(), &parsed); err != nil {
-		t.Fatal(err)
-	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, parsed.Recordings[0].Compose, "", " "); err != nil {
-		t.Fatal(err)
-	}
-	golden.Compare(t, "testdata/compose.json.golden", indented.String()+"\n")
 }

@@ -44,9 +44,16 @@ func (feedNames) Name(m trace.Method) (trace.Name, bool) {
 // TestCoroutines compares the block about coroutines with golden files: on the screen, in the report with all details,
 // and in JSON.
 func TestCoroutines(t *testing.T) {
-	golden.Compare(t, "testdata/screen-coroutines.golden", screenOf(t, new(Screen), func(o analysis.Options) {
-		o.Names = feedNames{}
-		analyze(t, "feed.tgd", feedTape, o)
+	compareBlock(t, "coroutines", feedTape, feedNames{})
+}
+
+// compareBlock compares the screen, the report with -v, and the object of that name in the JSON about a recording with
+// golden files, and the JSON with its schema. It returns the report.
+func compareBlock(t *testing.T, name, tape string, names trace.Names) string {
+	t.Helper()
+	golden.Compare(t, "testdata/screen-"+name+".golden", screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = names
+		analyze(t, "feed.tgd", tape, o)
 	}))
 	var report, object bytes.Buffer
 	text := NewText(&report)
@@ -58,12 +65,12 @@ func TestCoroutines(t *testing.T) {
 		j.End(r)
 		return text.End(r)
 	}
-	o := analysis.Options{Names: feedNames{}, Begin: text.Begin, Stall: text.Stall, End: end}
-	analyze(t, "feed.tgd", feedTape, o)
+	o := analysis.Options{Names: names, Begin: text.Begin, Stall: text.Stall, End: end}
+	analyze(t, "feed.tgd", tape, o)
 	if err := j.Close(new(Methods), OrderSelf, 0); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/coroutines.golden", report.String())
+	golden.Compare(t, "testdata/"+name+".golden", report.String())
 	schema, err := jsonschema.NewCompiler().Compile("../../../docs/analyze.schema.json")
 	if err != nil {
 		t.Fatal(err)
@@ -75,17 +82,16 @@ func TestCoroutines(t *testing.T) {
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
 	}
-	var parsed struct {
-		Recordings []struct{ Coroutines json.RawMessage }
-	}
+	var parsed struct{ Recordings []map[string]json.RawMessage }
 	if err := json.Unmarshal(object.Bytes(), &parsed); err != nil {
 		t.Fatal(err)
 	}
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, parsed.Recordings[0].Coroutines, "", " "); err != nil {
+	if err := json.Indent(&indented, parsed.Recordings[0][name], "", " "); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/coroutines.json.golden", indented.String()+"\n")
+	golden.Compare(t, "testdata/"+name+".json.golden", indented.String()+"\n")
+	return report.String()
 }
 
 // TestNoCoroutines: a recording without marks has nothing about coroutines in JSON.
