@@ -231,7 +231,7 @@ class RingTest {
             final Random random = new Random(round);
             final MemoryBudget memory = new MemoryBudget(0);
             final AtomicReference<ThreadTrace> made = new AtomicReference<ThreadTrace>();
-            final AtomicLong seen = new AtomicLong();
+            final AtomicLong looks = new AtomicLong();
             final long first = random.nextInt(10000);
             Thread writer = new Thread(new Runnable() {
                 @Override
@@ -239,9 +239,17 @@ class RingTest {
                     ThreadTrace trace = growing(memory, 1024, 1 << 15, first);
                     made.set(trace);
                     long n = first;
-                    // The other thread must have copied each size, however slow the machine is.
-                    while (trace.existingRing().length() < 1 << 15 || seen.get() < 6) {
+                    int length = trace.existingRing().length();
+                    while (length < 1 << 15) {
                         trace.existingRing().put(payload(n++));
+                        if (trace.existingRing().length() != length) {
+                            length = trace.existingRing().length();
+                            // The other thread copies each ring, however slow the machine is.
+                            long before = looks.get();
+                            while (looks.get() >= 0 && looks.get() < before + 2) {
+                                Thread.yield();
+                            }
+                        }
                         if (random.nextInt(3000) == 0) {
                             memory.resize(random.nextBoolean() ? 0 : 1 << 20);
                         }
@@ -274,16 +282,14 @@ class RingTest {
                         }
                     }
                 }
-                if (now.length() == 1 << 15) {
-                    seen.incrementAndGet();
-                }
+                looks.incrementAndGet();
             }
-            seen.addAndGet(6);
+            looks.set(-1);
             writer.join();
             assertNull(wrong, "round " + round);
             rings += all.size();
         }
-        assertTrue(rings > 150, "nothing was tested");
+        assertTrue(rings > 300, "only " + rings + " rings were tested");
         System.out.println("measured: growing rings: " + copies + " copies of " + rings + " rings, all right");
     }
 }
