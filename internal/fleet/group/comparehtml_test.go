@@ -117,7 +117,7 @@ func TestComparePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts Chromium")
 	}
-	readers, err := oracle.FindReaders(t.Context())
+	readers, err := oracle.FindReaders()
 	oracle.Require(t, err)
 	t.Cleanup(func() { readers.Close() })
 	for _, row := range []struct {
@@ -212,7 +212,7 @@ func TestComparePageCertainty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts Chromium")
 	}
-	readers, err := oracle.FindReaders(t.Context())
+	readers, err := oracle.FindReaders()
 	oracle.Require(t, err)
 	t.Cleanup(func() { readers.Close() })
 	took := func(slow int64) func(int, string) int64 {

@@ -51,7 +51,7 @@ func hostileFleet() *Fleet {
 // readFleet opens a page in Chromium.
 func readFleet(t *testing.T, f *Fleet, more map[string]any, got any) {
 	t.Helper()
-	readers, err := oracle.FindReaders(t.Context())
+	readers, err := oracle.FindReaders()
 	oracle.Require(t, err)
 	defer readers.Close()
 	var b bytes.Buffer

@@ -2,7 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -22,7 +21,7 @@ import (
 var (
 	theReaders = sync.OnceValues(func() (*oracle.Readers, error) {
 		started = true
-		return oracle.FindReaders(context.Background())
+		return oracle.FindReaders()
 	})
 	started bool
 )
