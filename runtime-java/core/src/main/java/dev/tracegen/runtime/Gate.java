@@ -136,13 +136,6 @@ final class Gate {
                     last == null ? new int[n] : Arrays.copyOf(last.reset, n));
         }
 
-        /** Returns the request that follows this one and makes all open calls of a method ones to leave out. */
-        Request reset(int slot) {
-            int[] next = reset.clone();
-            next[slot] = number + 1;
-            return new Request(slots, off, ids, number + 1, next);
-        }
-
         /** Reports whether the method of a slot is off. */
         boolean isOff(int slot) {
             return slot < off.length && off[slot];
@@ -188,7 +181,6 @@ final class Gate {
         AppMethodBeat.letGo = null;
         AppMethodBeat.letGoExits = null;
         this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
-        recorder.rings().letGo = options.letGoByStack ? letGo : null;
         this.decidedNanos = options.platform.nanoTime();
         this.collectedNanos = decidedNanos;
     }
@@ -229,22 +221,7 @@ final class Gate {
 
     /** Decides which methods are on and off, and publishes the decision. To be called often. */
     void decide(long now) {
-        if (letGo == null) {
-            decideAlone(now);
-        } else if (letGo.lock()) {
-            try {
-                decideAlone(now);
-            } finally {
-                letGo.unlock();
-            }
-        }
-    }
-
-    private void decideAlone(long now) {
         takeOver(now);
-        if (letGo != null) {
-            letGo.takeOver(methods, now);
-        }
         int[] list = fromOutside;
         if (list != outside) {
             outside = list;
@@ -273,22 +250,17 @@ final class Gate {
 
     /** Decides which methods are let go. To be called often. */
     void letGo(long now) {
-        if (letGo == null || !letGo.due(now) || !letGo.lock()) {
+        if (letGo == null || !letGo.due(now)) {
             return;
         }
-        try {
-            takeOver(now);
-            letGo.takeOver(methods, now);
-            for (ThreadTrace t : recorder.threads.all()) {
-                observe(t);
-                collect(t);
-            }
-            changed |= letGo.look(methods, known, now);
-            if (changed) {
-                publish();
-            }
-        } finally {
-            letGo.unlock();
+        takeOver(now);
+        for (ThreadTrace t : recorder.threads.all()) {
+            observe(t);
+            collect(t);
+        }
+        changed |= letGo.look(methods, known, now);
+        if (changed) {
+            publish();
         }
     }
 
@@ -460,7 +432,6 @@ final class Gate {
                 methods.add(new Method(last.ids[slot]));
             }
             Method m = methods.get(slot - 1);
-            m.letGo.reset = last.reset[slot];
             if (last.off[slot] && (slot > numbered || !known.off[slot])) {
                 m.flooding = true;
                 m.quietSeconds = 0;

@@ -2,7 +2,6 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * Lets methods go that are switched off and are called very often all the same. {@link AppMethodBeat} then returns at
@@ -19,8 +18,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * and their calls of it are not counted in between. So a method goes through these states:
  * <ol>
  * <li>{@link #COUNTED}: it is off. It may leave when no recorded call of it is open on any thread, and each thread has
- * carried out that it is off, so none begins. A thread knows by its stack that none is open, see {@link ThreadGate}, or
- * the records show it that were copied.
+ * carried out that it is off, so none begins. The records that were copied show it.
  * <li>{@link #LEAVING}: each thread takes all calls that are open for ones whose exits are left out, see
  * {@link ThreadGate#apply}, and counts those that begin from here on.
  * <li>{@link #GONE}: when each thread has done so, the bit of the method is set. An exit that does not see it is left
@@ -35,10 +33,6 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * record of the method for so long, that call has an entry and no exit, as one that an exception has ended.
  */
 final class LetGo {
-    // The R8 rules in META-INF/proguard keep the name.
-    private static final AtomicIntegerFieldUpdater<LetGo> LOCKED =
-            AtomicIntegerFieldUpdater.newUpdater(LetGo.class, "deciding");
-
     private static final int COUNTED = 0;
     private static final int LEAVING = 1;
     private static final int GONE = 2;
@@ -62,34 +56,13 @@ final class LetGo {
 
     private static final long SECOND = 1000000000L;
 
-    /**
-     * A thread tries to let a method go itself after so many calls, if the sampler has not looked for so long, or has
-     * not let it go so long after it was switched off.
-     */
-    private static final int MANY_CALLS = 4096;
-    private static final long LATE_NANOS = 3 * LOOK_NANOS;
-    private static final long MOST_NANOS = 10 * LOOK_NANOS;
-
-    /** How much time passes between two tries, which look at all threads. */
-    private static final long TRY_NANOS = 20000000L;
-
-    /** A thread reads at most so many records of another one. */
-    private static final int FEW_RECORDS = 4096;
-
     /** For each method ID a bit: whether the method is let go, and whether it is and need not stay visible. */
     private final long[] gone = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
     private final long[] invisible = new long[gone.length];
 
     private final Recorder recorder;
     private final RecorderOptions options;
-
-    /** 1 while the gate decides, or a thread lets a method go. Nothing waits for it. */
-    private volatile int deciding;
-
-    /** Whether a thread has let a method go, and the sampler has not taken that over. Used under the lock. */
-    private boolean byThread;
-    private volatile long lookedNanos;
-    private volatile long triedNanos;
+    private long lookedNanos;
     private List<Integer> changes = new ArrayList<Integer>();
 
     /** What is known of a method. */
@@ -158,103 +131,6 @@ final class LetGo {
         AppMethodBeat.letGo = invisible;
     }
 
-    /** Returns false if a thread lets a method go now. */
-    boolean lock() {
-        return LOCKED.compareAndSet(this, 0, 1);
-    }
-
-    void unlock() {
-        deciding = 0;
-    }
-
-    /**
-     * Lets a method go on the thread that calls it, if the sampler has no time for it: where hundreds of threads run,
-     * it gets a hundredth of a processor. Once a call was left out; never throws.
-     *
-     * @param calls how many calls of the method this thread has left out
-     */
-    void floods(Ring ring, int slot, int calls) {
-        try {
-            boolean knows = ThreadGate.knowsNoneOpen(ring, slot, calls);
-            if (!knows || calls % MANY_CALLS != 0) {
-                return;
-            }
-            Gate.Request last = ring.applied;
-            long now = options.platform.nanoTime();
-            // The sampler may look and yet see too few of the threads.
-            boolean late = now - lookedNanos > LATE_NANOS || now - ring.lastChange.nanos > MOST_NANOS;
-            if (late && now - triedNanos > TRY_NANOS && floods(ring, last.ids[slot], calls, now) && lock()) {
-                triedNanos = now;
-                try {
-                    letGo(last, slot);
-                } finally {
-                    // No call: no stack may be left.
-                    deciding = 0;
-                }
-            }
-        } catch (Throwable e) {
-            // No stack or memory is left. The sampler decides.
-        }
-    }
-
-    /** Reports whether a thread has called a method too often since it was switched off. */
-    private boolean floods(Ring ring, int id, int calls, long now) {
-        Gate.Change change = ring.lastChange;
-        boolean found = false;
-        for (int k = 0; change != null && k < change.ids.length; k++) {
-            found |= change.ids[k] == id;
-        }
-        return found && (double) calls * SECOND / (now - change.nanos + 1) >= options.letGoCalls;
-    }
-
-    private void letGo(Gate.Request last, int slot) {
-        int id = last.ids[slot];
-        for (ThreadTrace t : recorder.threads.all()) {
-            Ring ring = t.existingRing();
-            Gate.Request applied = ring == null ? null : ring.applied;
-            boolean records = (applied == null || !applied.isOff(slot)) && !waits(t);
-            if (ring != null && !knowsNoneOpen(ring, slot) && (records || !showsNoneOpen(ring, id))) {
-                return;
-            }
-        }
-        // Not if there is another request since.
-        if (recorder.fastPath.request(last, last.reset(slot))) {
-            byThread = true;
-            mark(gone, id, true);
-        }
-    }
-
-    /** Reports whether the records of a thread, from the first one on, show that no call of a method is open. */
-    private static boolean showsNoneOpen(Ring ring, int id) {
-        long end = ring.sequence();
-        if (end > FEW_RECORDS || ring.windowIsOpen()) {
-            return false;
-        }
-        RecordCopy copy = ring.copy(0, end);
-        int open = 0;
-        for (long r : copy.records) {
-            if ((r >>> Ring.ID_SHIFT & 0xFFFFF) == id) {
-                open = Math.max(0, open + (r < 0 ? 1 : -1));
-            }
-        }
-        return open == 0 && copy.records.length == end;
-    }
-
-    /** Takes over which methods threads have let go. */
-    void takeOver(List<Gate.Method> methods, long now) {
-        if (!byThread) {
-            return;
-        }
-        byThread = false;
-        for (Gate.Method m : methods) {
-            if ((gone[m.id >>> 6] & 1L << m.id) != 0 && m.letGo.phase < GONE) {
-                m.letGo.phase = GONE;
-                m.letGo.goneNanos = now;
-                changes.add(m.id);
-            }
-        }
-    }
-
     /** Reports whether methods are to be looked at now. */
     boolean due(long now) {
         return now - lookedNanos >= LOOK_NANOS;
@@ -282,14 +158,14 @@ final class LetGo {
             s.callsBefore = s.calls;
             s.floods = calls >= EXTREME_CALLS ? LOOKS : calls >= options.letGoCalls ? s.floods + 1 : 0;
             if (s.phase == COUNTED && s.floods >= LOOKS && s.observed(options.letGoShare)
-                    && last.isOff(slot) && noneOpen(m, slot, now)) {
+                    && last.isOff(slot) && noneOpen(m, now)) {
                 s.phase = LEAVING;
                 s.asks = true;
                 changed = true;
             } else if (s.phase == LEAVING && !m.wanted()) {
                 s.phase = COUNTED;
                 changed = true;
-            } else if (s.phase == LEAVING && !s.asks && carriedOut(m, slot, now)) {
+            } else if (s.phase == LEAVING && !s.asks && carriedOut(m, now)) {
                 s.phase = GONE;
                 s.goneNanos = now;
                 mark(gone, m.id, true);
@@ -349,10 +225,10 @@ final class LetGo {
     }
 
     /** Reports whether it is known that no recorded call of a method is open on any thread, and that none begins. */
-    private boolean noneOpen(Gate.Method m, int slot, long now) {
+    private boolean noneOpen(Gate.Method m, long now) {
         for (ThreadTrace t : recorder.threads.all()) {
             Ring ring = t.existingRing();
-            if (ring == null || knowsNoneOpen(ring, slot)) {
+            if (ring == null) {
                 continue;
             }
             // First: what a thread records that has waited until now, it records without the method.
@@ -367,22 +243,15 @@ final class LetGo {
     }
 
     /** Reports whether all threads take the open calls of a method for ones whose exits are left out. */
-    private boolean carriedOut(Gate.Method m, int slot, long now) {
+    private boolean carriedOut(Gate.Method m, long now) {
         for (ThreadTrace t : recorder.threads.all()) {
             Ring ring = t.existingRing();
             Gate.Request applied = ring == null ? null : ring.applied;
-            if (ring != null && (applied == null || applied.number < m.letGo.reset)
-                    && !knowsNoneOpen(ring, slot) && !rests(t, now)) {
+            if (ring != null && (applied == null || applied.number < m.letGo.reset) && !rests(t, now)) {
                 return false;
             }
         }
         return true;
-    }
-
-    /** Reports whether a thread itself has found that no recorded call is open of a method that is off. */
-    private static boolean knowsNoneOpen(Ring ring, int slot) {
-        Gate.Request applied = ring.applied;
-        return applied != null && applied.isOff(slot) && slot < ring.entered.length && ring.entered[slot] == 1;
     }
 
     /** Reports whether a thread makes no record now, and carries out a request before its next one. */

@@ -126,9 +126,6 @@ public final class RecorderOptions implements Cloneable {
     int letGoShare = 5;
     long letGoNanos = 10000000000L;
 
-    /** Whether the stack of a thread that calls {@link AppMethodBeat} shows the method of the ID. */
-    boolean letGoByStack;
-
     /** {@code stacks}; below 0 while it is not set, which is as all. */
     int steady = -1;
 

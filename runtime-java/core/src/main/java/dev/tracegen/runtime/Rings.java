@@ -44,9 +44,6 @@ final class Rings {
     /** Switches off what floods; null if nothing is to be. */
     volatile Flood flood;
 
-    /** Lets methods go by the stacks of threads; null if stacks do not show the methods that call. */
-    volatile LetGo letGo;
-
     final MemoryBudget memory;
 
     /** The greatest number of records in the ring of the main thread, and of another one. */

@@ -29,7 +29,7 @@ import java.util.Arrays;
  * comes back, a {@link Gate.Request} says that all open calls are ones whose exits are left out: n is set to 1, and
  * from then on the recorded calls that are open are counted too, in {@link Ring#entered}. An exit that would be
  * recorded is left out if that count is 0: it belongs to a call from before. These are outermost, so their exits come
- * last. A thread sets the count to 0 itself when its stack shows that no recorded call is open.
+ * last.
  */
 final class ThreadGate {
     /** The state of a method that is off and has no open call whose entry was left out. */
@@ -38,11 +38,12 @@ final class ThreadGate {
     /** In the upper half of a state: one call that was left out. */
     static final long CALL = 1L << 32;
 
-    /** Each time so many more calls of a method were left out on a thread, it sees whether the method may be let go. */
-    private static final int LOOK_CALLS = 1024;
-
-    /** HotSpot cuts longer stacks, unless its options say otherwise. */
-    private static final int MOST_FRAMES = 1024;
+    /**
+     * A thread yields after so many calls of a method that were left out, for the first 2^20 of them. Where hundreds of
+     * threads flood, neither the sampler, which lets the method go, nor the JIT has its turn for seconds otherwise.
+     */
+    private static final int YIELD_CALLS = 256;
+    private static final int YIELD_BITS = 20;
 
     private ThreadGate() {
     }
@@ -133,58 +134,10 @@ final class ThreadGate {
         }
         all[slot] = state + (open > 0 ? CALL + 1 : CALL);
         int calls = (int) (state >>> 32) + 1;
-        if (calls % LOOK_CALLS == 0 && ring.rings != null && ring.rings.letGo != null) {
-            ring.rings.letGo.floods(ring, slot, calls);
+        if (calls % YIELD_CALLS == 0 && calls >>> YIELD_BITS == 0) {
+            Thread.yield();
         }
         return true;
-    }
-
-    /**
-     * Reports whether this thread knows that no recorded call of a method is open, as its stack has shown no other call
-     * than the last one.
-     *
-     * @param calls how many were left out
-     */
-    static boolean knowsNoneOpen(Ring ring, int slot, int calls) {
-        if (slot >= ring.entered.length) {
-            return false;
-        }
-        if (ring.entered[slot] != 1 && (calls & calls - 1) == 0 && isOnlyCall(new Throwable().getStackTrace())) {
-            ring.states[slot] = ring.states[slot] & ~0xFFFFFFFFL | OFF + 1;
-            ring.entered[slot] = 1;
-        }
-        return ring.entered[slot] == 1;
-    }
-
-    /**
-     * Reports whether a stack has no second call of the method that has called {@link AppMethodBeat}. Overloads count
-     * as the same method. It does not know if the stack is cut, or if the caller may be a class that stands for
-     * {@link AppMethodBeat}, whose methods have the same names.
-     */
-    static boolean isOnlyCall(StackTraceElement[] stack) {
-        int at = 0;
-        while (at < stack.length && !stack[at].getClassName().equals(AppMethodBeat.class.getName())) {
-            at++;
-        }
-        at++;
-        if (at >= stack.length || stack.length >= MOST_FRAMES || stack[at].getMethodName().equals("i")
-                || !beginsThread(stack[stack.length - 1])) {
-            return false;
-        }
-        for (int k = at + 1; k < stack.length; k++) {
-            if (stack[k].getMethodName().equals(stack[at].getMethodName())
-                    && stack[k].getClassName().equals(stack[at].getClassName())) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean beginsThread(StackTraceElement frame) {
-        String type = frame.getClassName();
-        return frame.getMethodName().equals("main")
-                || frame.getMethodName().equals("run")
-                && (type.equals("java.lang.Thread") || type.equals("java.lang.VirtualThread"));
     }
 
     /** Reports whether the exit of a method belongs to an entry that was left out. */

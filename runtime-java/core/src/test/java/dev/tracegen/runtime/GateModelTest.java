@@ -210,24 +210,4 @@ class GateModelTest {
             assertTrue(rings[k].gate == many, "the table is one for all threads");
         }
     }
-
-    @Test
-    void aStackShowsWhetherAnotherCallIsOpen() {
-        assertTrue(isOnlyCall("A.f", "B.g", "java.lang.Thread.run"));
-        assertTrue(isOnlyCall("A.f", "A.g", "B.f", "A.main"));
-        assertFalse(isOnlyCall("A.f", "B.g", "A.f", "A.main"));
-        assertFalse(isOnlyCall("A.f", "B.g"), "the stack is cut");
-        assertFalse(isOnlyCall("com.tencent.matrix.trace.core.AppMethodBeat.i", "A.f", "A.main"));
-    }
-
-    private static boolean isOnlyCall(String... frames) {
-        StackTraceElement[] stack = new StackTraceElement[frames.length + 2];
-        stack[0] = new StackTraceElement(FastPath.class.getName(), "enter", null, -1);
-        stack[1] = new StackTraceElement(AppMethodBeat.class.getName(), "i", null, -1);
-        for (int k = 0; k < frames.length; k++) {
-            int dot = frames[k].lastIndexOf('.');
-            stack[k + 2] = new StackTraceElement(frames[k].substring(0, dot), frames[k].substring(dot + 1), null, -1);
-        }
-        return ThreadGate.isOnlyCall(stack);
-    }
 }

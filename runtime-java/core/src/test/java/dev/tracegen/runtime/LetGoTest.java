@@ -235,19 +235,6 @@ class LetGoTest {
         awaitGone(gone(2) ? 2 : 3, false);
     }
 
-    /** Calls the method 2, as an instrumented method does. */
-    private static void two(Runnable inner) {
-        AppMethodBeat.i(2);
-        inner.run();
-        AppMethodBeat.o(2);
-    }
-
-    private static void callTwo(int times) {
-        for (int k = 0; k < times; k++) {
-            two(() -> { });
-        }
-    }
-
     /** Lets the sampler stand still at the end of a check until the latch is open. */
     private void hold() throws Exception {
         CountDownLatch stands = new CountDownLatch(1);
@@ -259,43 +246,6 @@ class LetGoTest {
         };
         Await.open(stands);
         platform.checked = null;
-    }
-
-    private void awaitCarriedOut() throws Exception {
-        Await.until("the request is carried out", () -> {
-            call(5, -5);
-            Gate.Request last = recorder.fastPath.gateRequest();
-            return last != null && recorder.threads.main().existingRing().applied == last;
-        });
-    }
-
-    @Test
-    void aThreadLetsAMethodGoWhileTheSamplerHasNoTime() throws Exception {
-        RecorderOptions o = new RecorderOptions();
-        o.letGoByStack = true;
-        start(o);
-        two(() -> {
-            try {
-                assertTrue(Recorder.setGate(new int[] {2}, DIGEST));
-                awaitCarriedOut();
-                hold();
-                platform.pass(400);
-                callTwo(1 << 14);
-                assertFalse(gone(2), "a recorded call is open");
-                held.countDown();
-            } catch (Exception e) {
-                throw new AssertionError(e);
-            }
-        });
-        hold();
-        platform.pass(400);
-        callTwo(1 << 15);
-        assertTrue(visible(2));
-        held.countDown();
-        awaitGone(2, false);
-        String all = recorded().replaceAll("( \\+5 -5)+", "");
-        assertEquals("+2 -2", all);
-        assertEquals("2=1 2=0", changes());
     }
 
     /** The sampler cannot close a window that its owner uses, and does not know which calls are open in it. */

@@ -61,7 +61,6 @@ final class JvmMode {
             o.platform.log(PREFIX + problem);
         }
         o.output(new File(o.get("output")).getAbsoluteFile());
-        o.letGoByStack = true;
         o.callMessages = new OutermostCalls(set.getProperty("message"));
         // Arguments may hold secrets, so they are recorded by choice only.
         String command = String.valueOf(System.getProperty("sun.java.command"));
