@@ -38,6 +38,9 @@ type SuspendFunction struct {
 	Calls      uint64 `json:"calls"`
 	Resumed    uint64 `json:"resumed"`
 	NotResumed uint64 `json:"notResumed,omitempty"`
+	// BeginUnknown is how many of the calls may be the rest of others, as marks are missing: if it is not 0, Calls is an
+	// upper bound, and Resumed a lower one.
+	BeginUnknown uint64 `json:"beginUnknown,omitempty"`
 	// Running is how long they ran, Suspended how long they were suspended before they went on: at most, if AtMost is set,
 	// as something is not recorded in which they may have run.
 	Running   time.Duration `json:"runningNanos"`
@@ -152,6 +155,9 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 	s.AtMost = s.AtMost || atMost
 	if c.End == coroutine.EndSuspended {
 		s.NotResumed++
+	}
+	if c.BeginUnknown {
+		s.BeginUnknown++
 	}
 	if l := &s.Longest; s.Calls == 1 || c.Wall() > l.Wall {
 		*l = SuspendCall{time.Duration(r.Since(c.Begin())), c.Wall(), running, suspended}

@@ -47,6 +47,21 @@ func TestCoroutines(t *testing.T) {
 	compareBlock(t, "coroutines", feedTape, feedNames{})
 }
 
+// TestCoroutinesBeginUnknown: pieces that cannot be joined are not as many calls.
+func TestCoroutinesBeginUnknown(t *testing.T) {
+	const mark = "1:11:7@3 " // the continuation of Feed.load is made
+	tape := strings.Replace(feedTape, mark, "", 1)
+	screen := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = feedNames{}
+		analyze(t, "feed.tgd", tape, o)
+	})
+	for _, want := range []string{"Coroutines: at most 5 calls of 4 ", "      ≤ 2       ≥ 0 "} {
+		if tape == feedTape || !strings.Contains(screen, want) {
+			t.Errorf("%q is missing:\n%s", want, screen)
+		}
+	}
+}
+
 // compareBlock compares the screen, the report with -v, and the object of that name in the JSON about a recording with
 // golden files, and the JSON with its schema. It returns the report.
 func compareBlock(t *testing.T, name, tape string, names trace.Names) string {

@@ -38,7 +38,7 @@ func (s *Screen) coroutines(room int) []string {
 func (c *Coroutines) lines(recording string, most int) []string {
 	functions := c.own()
 	lines := []string{recording + c.title(functions)}
-	lines = append(lines, fmt.Sprintf("%12s %12s %8s %8s %12s  %s", "suspended", "running", "calls", "resumed", "longest",
+	lines = append(lines, fmt.Sprintf("%12s %12s %9s %9s %12s  %s", "suspended", "running", "calls", "resumed", "longest",
 		"suspend functions"))
 	for i := range functions[:min(most, len(functions))] {
 		f := &functions[i]
@@ -46,8 +46,11 @@ func (c *Coroutines) lines(recording string, most int) []string {
 		if f.AtMost {
 			suspended, longest = "≤ "+suspended, "≤ "+longest
 		}
-		line := fmt.Sprintf("%12s %12s %8s %8s %12s  ", suspended, units.Short(f.Running), units.Thousands(f.Calls),
-			units.Thousands(f.Resumed), longest)
+		calls, resumed := units.Thousands(f.Calls), units.Thousands(f.Resumed)
+		if f.BeginUnknown > 0 {
+			calls, resumed = "≤ "+calls, "≥ "+resumed
+		}
+		line := fmt.Sprintf("%12s %12s %9s %9s %12s  ", suspended, units.Short(f.Running), calls, resumed, longest)
 		lines = append(lines, line+shortened(f.Method.String(), screenWidth-len([]rune(line))))
 		if text := f.details(); text != "" {
 			lines = append(lines, "              "+fitting(text, screenWidth-14))
@@ -67,11 +70,14 @@ func (c *Coroutines) own() []SuspendFunction {
 
 // title says how many calls there are, and how much is known.
 func (c *Coroutines) title(functions []SuspendFunction) string {
-	calls := uint64(0)
+	calls, atMost := uint64(0), ""
 	for i := range functions {
 		calls += functions[i].Calls
+		if functions[i].BeginUnknown > 0 {
+			atMost = "at most "
+		}
 	}
-	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
+	text := fmt.Sprintf("Coroutines: %s%s of %s", atMost, units.Several(calls, "call", "s"),
 		analysis.Count(len(functions), "suspend function"))
 	if c.OnlyStalls {
 		text += " in stalls, as all else is not recorded"

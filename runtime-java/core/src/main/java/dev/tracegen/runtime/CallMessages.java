@@ -26,9 +26,9 @@ abstract class CallMessages {
          *
          * @param record the record, see {@link RecordCopy}
          * @param nanos its time in {@link Platform#nanoTime()}
-         * @return the message that ends with this record, null if none does
+         * @return the message that ends with this record, which is valid until the next call; null if none does
          */
-        abstract MessageRecord add(long record, long recordNumber, long nanos);
+        abstract MessageHistory.Entry add(long record, long recordNumber, long nanos);
 
         /** Forgets the open calls. To be called when records were lost. */
         abstract void reset();

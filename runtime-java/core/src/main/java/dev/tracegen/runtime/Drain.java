@@ -228,12 +228,12 @@ final class Drain {
         for (int k = 0; k < copy.records.length; k++) {
             long r = copy.records[k];
             long nanos = ticker.baseNanos() + (r & Ring.TIME_MASK) * ticker.tickNanos();
-            MessageRecord m = outermost.add(r, copy.firstSequence + k, nanos);
+            MessageHistory.Entry m = outermost.add(r, copy.firstSequence + k, nanos);
             if (m == null) {
                 continue;
             }
-            if (m.wallNanos >= options.slowNanos(m.kind)) {
-                stalls.report(new EndedStall(t, m, t.messageHistory().snapshot()));
+            if (m.wallNanos() >= options.slowNanos(MessageRecord.NORMAL)) {
+                stalls.report(new EndedStall(t, m.record(), t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
         }

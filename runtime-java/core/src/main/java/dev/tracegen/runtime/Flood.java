@@ -73,7 +73,7 @@ final class Flood {
     /** Looks at the last records of a ring, so many. To be called when they were put since the last call of this. */
     void put(Ring ring, int records) {
         try {
-            count(records);
+            count(ring, records);
             if (mayNote(ring)) {
                 long end = ring.sequence();
                 for (long n = Math.max(end - records, ring.oldest()); n < end; n++) {
@@ -98,15 +98,15 @@ final class Flood {
             }
             if (++ring.noted.inWindow == WINDOW_RECORDS) {
                 ring.noted.inWindow = 0;
-                count(WINDOW_RECORDS);
+                count(ring, WINDOW_RECORDS);
             }
         } catch (Throwable e) {
             // As in put.
         }
     }
 
-    private void count(long records) {
-        if (made.addAndGet(records) < LOOK_RECORDS) {
+    private void count(Ring ring, int records) {
+        if (made.addAndGet(records + Marks.uncounted(ring.trace)) < LOOK_RECORDS) {
             return;
         }
         long all = made.getAndSet(0);

@@ -195,7 +195,8 @@ final class Gate {
 
     /**
      * Counts the records that a thread has made, whether they are copied yet or not: where very many threads run, the
-     * sampler has its turn too seldom to copy them all, and it must know in time that there are too many.
+     * sampler has its turn too seldom to copy them all, and it must know in time that there are too many. A mark counts
+     * as a record: of a program that only suspends and resumes, they cost as much.
      */
     private void countRecords(ThreadTrace t) {
         Ring ring = t.existingRing();
@@ -204,6 +205,9 @@ final class Gate {
             long made = ring.sequence();
             records += Math.max(0, made - s.made);
             s.made = Math.max(made, s.made);
+            int marks = Marks.made(t);
+            records += marks - s.marks;
+            s.marks = marks;
             long leftOut = ring.leftOut();
             records += 2 * Math.max(0, leftOut - s.leftOutInWindow);
             s.leftOutInWindow = leftOut;

@@ -38,6 +38,12 @@ final class Marks {
     /** Two numbers for each mark: that of a record; kind, method and hash. */
     private final PairBuffers pairs;
 
+    /** How many marks were put or lost. Not volatile: other threads may see an older number. */
+    private int made;
+
+    /** How many of these {@link #uncounted} has returned. Used by the thread. */
+    private int counted;
+
     // How many marks were lost since the last one, and the number of the record that came next to the first of these.
     // Written by the thread, but when it makes no more.
     private volatile long lost;
@@ -114,6 +120,7 @@ final class Marks {
     }
 
     private void add(ThreadTrace trace, Ring ring, int kind, Object continuation, int id) {
+        made++;
         long number = ring.reserve();
         if (number < 0 || !pairs.hasRoom(lost > 0 ? 2 : 1)) {
             if (lost == 0) {
@@ -132,6 +139,22 @@ final class Marks {
         pairs.put(1);
         // Before the record, which a reader must not see without the mark. The ring may have been replaced.
         trace.existingRing().order();
+    }
+
+    /** Returns how many marks a thread has made, as far as the calling thread sees them. */
+    static int made(ThreadTrace trace) {
+        Marks m = trace == null ? null : trace.existingMarks();
+        return m == null ? 0 : m.made;
+    }
+
+    /** Returns how many marks a thread has made since the last call of this. On the thread only. */
+    static int uncounted(ThreadTrace trace) {
+        Marks m = trace == null ? null : trace.existingMarks();
+        int n = m == null ? 0 : m.made - m.counted;
+        if (n > 0) {
+            m.counted += n;
+        }
+        return n;
     }
 
     /**

@@ -29,8 +29,9 @@ final class MessageHistory {
         private long firstRecord;
         private long endRecord;
 
-        // The text that a Looper has made.
+        // The text that a Looper has made. Null of an outermost call, which has a method.
         private String text;
+        private int method;
 
         // The method that posted it, and when; 0 if unknown.
         private int postedBy;
@@ -60,7 +61,18 @@ final class MessageHistory {
             postedNanos = nanos;
         }
 
+        /** Sets the method of an outermost call in place of a text. */
+        void method(int id) {
+            text = null;
+            method = id;
+        }
+
+        long wallNanos() {
+            return wallNanos;
+        }
+
         private void copyText(Entry from) {
+            method = from.method;
             postedBy = from.postedBy;
             postedNanos = from.postedNanos;
             text = from.text;
@@ -80,8 +92,8 @@ final class MessageHistory {
 
         /** Returns a record of the present values. */
         MessageRecord record() {
-            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, text, postedBy,
-                    postedNanos, firstRecord, endRecord);
+            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos,
+                    text == null ? "method " + method : text, postedBy, postedNanos, firstRecord, endRecord);
         }
     }
 
@@ -159,14 +171,6 @@ final class MessageHistory {
             e.copy(m);
             e.kind = small ? MessageRecord.MERGED : m.kind;
         }
-    }
-
-    /** Adds a message of which there is a record. */
-    void add(MessageRecord m) {
-        Entry e = new Entry();
-        e.set(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos, m.firstRecord, m.endRecord);
-        e.text(m.description);
-        add(e);
     }
 
     synchronized void idle(long beginNanos, long endNanos) {

@@ -10,7 +10,9 @@ final class PairBuffers {
     /** How many pairs the first buffer has, and how many times more the next one. */
     private static final int FIRST = 64;
     private static final int GROWTH = 8;
-    private static final int MOST = 32768;
+
+    /** Half as many as the records of a ring: a suspension has about twice as many of these as marks. */
+    private static final int MOST = 1 << 16;
 
     private static final int PAIR_BYTES = 16;
 
@@ -85,13 +87,13 @@ final class PairBuffers {
         last.set(k, a, b);
     }
 
-    /** Puts n pairs that were set: the sampler takes all or none. Wakes it when little is left. On the thread only. */
+    /** Puts n pairs that were set: the sampler takes all or none. Wakes it when half is full. On the thread only. */
     void put(int n) {
         Buffer b = last;
         int room = b.room();
         b.put.lazySet(b.put.get() + n);
-        int quarter = b.pairs.length / 8;
-        if (room > quarter && room - n <= quarter) {
+        int half = b.pairs.length / 4;
+        if (room > half && room - n <= half) {
             rings.wake();
         }
     }

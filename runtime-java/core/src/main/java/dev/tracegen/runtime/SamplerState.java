@@ -32,8 +32,9 @@ final class SamplerState {
     /** The number of a request; all records from before the thread has carried it out were copied. */
     int copiedRequest;
 
-    // How many records and calls in the open window the gate has counted.
+    // How many records, marks, and calls in the open window the gate has counted.
     long made;
+    int marks;
     long leftOutInWindow;
 
     // The number of the thread's next record when it last made one, and when that was seen.

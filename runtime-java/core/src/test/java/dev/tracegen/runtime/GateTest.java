@@ -230,6 +230,42 @@ class GateTest {
         assertEquals(null, recorder.fastPath.gateRequest());
     }
 
+    /** Calls whose records alone are not too many. */
+    @Test
+    void aMethodThatFloodsWithMarksIsSwitchedOff() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        floodWithMarks(60000);
+        awaitDrained();
+        Gate.Request before = recorder.fastPath.gateRequest();
+        platform.pass(210);
+        awaitRequest(before);
+        call(3, -3, -1);
+        assertTrue(recorded().endsWith("+3 -3 -1"));
+        assertTrue(changes().endsWith(":2=1"), changes());
+    }
+
+    @Test
+    void aThreadSwitchesOffWhatItFloodsWithMarks() throws Exception {
+        start(new RecorderOptions());
+        platform.pass(50);
+        floodWithMarks((int) Flood.LOOK_RECORDS / 4);
+        for (int k = 0; k < 100; k++) {
+            floodWithMarks(100);
+            platform.nanos.addAndGet(1000);
+        }
+        assertTrue(recorder.fastPath.gateRequest().isOff(1));
+    }
+
+    private static void floodWithMarks(int calls) {
+        Object continuation = new Object();
+        for (int k = 0; k < calls; k++) {
+            AppMethodBeat.starts(continuation, 2);
+            AppMethodBeat.starts(continuation, 2);
+            call(2, -2);
+        }
+    }
+
     private void awaitDrained() throws Exception {
         Ring ring = recorder.threads.main().existingRing();
         Await.until("all records are handed over", () -> ring.sequence() == ring.copied());

@@ -38,6 +38,9 @@ final class CallsOfThread extends CallMessages.OfThread {
     private long first;
     private long number;
 
+    /** The message that has ended. Used again: very short calls may be outermost. */
+    private final MessageHistory.Entry ended = new MessageHistory.Entry();
+
     // The last two samples. The first one is compared with the start of the thread.
     private long previousSample;
     private long previousCpu = -1;
@@ -75,7 +78,7 @@ final class CallsOfThread extends CallMessages.OfThread {
     }
 
     @Override
-    MessageRecord add(long record, long recordNumber, long nanos) {
+    MessageHistory.Entry add(long record, long recordNumber, long nanos) {
         int id = (int) (record >>> Ring.ID_SHIFT) & 0xFFFFF;
         if (record < 0) {
             if (depth == MAX_DEPTH) {
@@ -110,9 +113,9 @@ final class CallsOfThread extends CallMessages.OfThread {
             return null;
         }
         // The record may be the exit of a call around it, if the message was left by an exception.
-        MessageRecord ended = new MessageRecord(MessageRecord.NORMAL, number++, 1, begin, nanos - begin,
-                cpuSinceBegin(nanos), "method " + open[message], first,
+        ended.set(MessageRecord.NORMAL, number++, 1, begin, nanos - begin, cpuSinceBegin(nanos), first,
                 message == depth ? recordNumber + 1 : recordNumber);
+        ended.method(open[message]);
         boolean loop = isLoop();
         message = -1;
         return loop ? null : ended;

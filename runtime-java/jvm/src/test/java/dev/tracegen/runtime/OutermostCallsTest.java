@@ -32,8 +32,9 @@ class OutermostCallsTest {
         StringBuilder b = new StringBuilder();
         long number = 0;
         for (long r : CallTreeTest.records(records)) {
-            MessageRecord m = calls.add(r, number++, 1 + (r & Ring.TIME_MASK));
-            if (m != null) {
+            MessageHistory.Entry ended = calls.add(r, number++, 1 + (r & Ring.TIME_MASK));
+            if (ended != null) {
+                MessageRecord m = ended.record();
                 b.append(m.sequence).append(' ').append(m.description).append(' ').append(m.beginNanos - 1).append('+')
                         .append(m.wallNanos).append(" [").append(m.firstRecord).append(',').append(m.endRecord)
                         .append(") ");
