@@ -43,6 +43,7 @@ type Methods struct {
 	made       float64 // how many records the programs made
 	lossy      bool    // some of them are missing
 	recordings []*analysis.Recording
+	least      int // see [sums.Calls]
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
@@ -74,6 +75,7 @@ func (m *Methods) Connect(o *analysis.Options) {
 	var calls *sums.Calls
 	o.Also = func(*analysis.Recording) (trace.Handler, error) {
 		calls = sums.NewCalls()
+		calls.Least = m.least
 		return calls, nil
 	}
 	stall, end := o.Stall, o.End

@@ -19,6 +19,7 @@ const (
 	shownRuns    = 3   // of these, runs if there are stalls too
 	shownFound   = 3   // causes of incidents
 	shownRanked  = 10  // methods by the time they ran; of those that waited half as many
+	leastSamples = 5   // that show a method in no recorded call, so that it is ranked
 )
 
 // Screen writes for people what matters most in recordings, in at most 60 lines. Stalls with one [analysis.Row.Key]
@@ -70,6 +71,7 @@ func (s *Screen) Connect(o *analysis.Options) {
 		}
 		return end(r)
 	}
+	s.methods.least = leastSamples
 	s.methods.Connect(o)
 }
 

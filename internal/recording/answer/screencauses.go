@@ -55,7 +55,7 @@ func (s *Screen) stallTitle(list []*cause) string {
 		return "No stall"
 	}
 	if n == 0 {
-		return "No stall" + of + ": the setting slow lowers this"
+		return "No stall" + of + ": the setting slow, --slow of record, lowers this"
 	}
 	return fmt.Sprintf("%s%s, of %s; the longest first:", analysis.Count(n, "stall"), of,
 		analysis.Count(len(list), "cause"))

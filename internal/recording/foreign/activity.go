@@ -82,6 +82,13 @@ func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes
 var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
+// OfLibrary reports whether a method is the platform's, or that of a library that is known for suspend functions.
+func OfLibrary(method string) bool { return OfPlatform(method) || beginsWith(method, libraryPrefixes) }
+
+var libraryPrefixes = []string{"kotlin.", "kotlinx.", "androidx.", "io.ktor.", "okhttp3.", "okio.", "retrofit2.",
+	"coil.", "coil3.", "arrow.", "app.cash.", "io.netty.", "io.grpc.", "io.micronaut.", "io.vertx.", "reactor.",
+	"org.jetbrains.exposed.", "org.springframework.", "com.google.android.gms."}
+
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
 func OfTool(method string) bool {
 	return slices.ContainsFunc(toolPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })

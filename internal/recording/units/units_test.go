@@ -25,9 +25,9 @@ func TestPlusMinus(t *testing.T) {
 		{1.94e9, 1.70e9, 2.18e9, "1.9 ± 0.2 s"},
 		{1.94e9, 1.94e9, 1.94e9, "1940 ms"},
 		{1e9, 0, 1.5e9, "1.0 ± 1.0 s"},
-		{120e6, 0, 2.3e9, "0.1 s, ≤ 2.3 s"},
-		{20e6, 1e6, 230e6, "20 ms, ≤ 230 ms"},
-		{0, 0, 2.6e6, "0.0 ms, ≤ 2.6 ms"},
+		{120e6, 0, 2.3e9, "0.1, ≤ 2.3 s"},
+		{20e6, 1e6, 230e6, "20, ≤ 230 ms"},
+		{0, 0, 2.6e6, "0.0, ≤ 2.6 ms"},
 	} {
 		if got := PlusMinus(c.nanos, c.low, c.high); got != c.want {
 			t.Errorf("%d from %d to %d: %s, want %s", c.nanos, c.low, c.high, got, c.want)
