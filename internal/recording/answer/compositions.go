@@ -101,8 +101,8 @@ func (c *Compositions) lines(recording string, most int) []string {
 	for i := range c.Composables {
 		n += c.Composables[i].Composed
 	}
-	title := fmt.Sprintf("%sCompose: %s of %s", recording, units.Several(n, "execution", "s"),
-		analysis.Count(len(c.Composables), "composable"))
+	title := fmt.Sprintf("%sCompose: %s of %s", recording, units.Count(n, "execution"),
+		units.Count(len(c.Composables), "composable"))
 	if c.Lost > 0 {
 		title += fmt.Sprintf("; %s more lost", units.Thousands(c.Lost))
 	}
@@ -139,14 +139,14 @@ func (c *Composable) lines() []string {
 func (c *Composable) details() string {
 	var parts []string
 	if c.Restarted > 0 {
-		parts = append(parts, "a state that it reads changed: "+units.Several(c.Restarted, "time", "s"))
+		parts = append(parts, "a state that it reads changed: "+units.Count(c.Restarted, "time"))
 	}
 	for i, p := range c.Changed[:min(mostNamed, len(c.Changed))] {
 		text := fmt.Sprintf("parameter %d changed: ", p.Number)
 		if i > 0 {
 			text = fmt.Sprintf("parameter %d: ", p.Number)
 		}
-		parts = append(parts, text+units.Several(p.Times, "time", "s"))
+		parts = append(parts, text+units.Count(p.Times, "time"))
 	}
 	return strings.Join(parts, "; ")
 }

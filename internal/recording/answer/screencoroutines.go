@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
@@ -71,8 +70,8 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 	for i := range functions {
 		calls += functions[i].Calls
 	}
-	text := fmt.Sprintf("Coroutines: %s of %s", units.Several(calls, "call", "s"),
-		analysis.Count(len(functions), "suspend function"))
+	text := fmt.Sprintf("Coroutines: %s of %s", units.Count(calls, "call"),
+		units.Count(len(functions), "suspend function"))
 	if c.OnlyStalls {
 		text += " in stalls, as all else is not recorded"
 	}
@@ -80,10 +79,10 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 		text += "; suspended, or on threads that are not recorded"
 	}
 	if c.LostMarks > 0 {
-		text += fmt.Sprintf("; %s of suspensions lost", units.Several(c.LostMarks, "mark", "s"))
+		text += fmt.Sprintf("; %s of suspensions lost", units.Count(c.LostMarks, "mark"))
 	}
 	if c.Ambiguous > 0 {
-		text += fmt.Sprintf("; %s not followed", units.Several(c.Ambiguous, "call", "s"))
+		text += fmt.Sprintf("; %s not followed", units.Count(c.Ambiguous, "call"))
 	}
 	return text
 }

@@ -89,7 +89,7 @@ func howExact(r *analysis.Recording) []string {
 		parts = append(parts, "mapping "+r.Digest+" (not given)")
 	}
 	if r.Parts > 1 {
-		parts = append(parts, analysis.Count(r.Parts, "part"))
+		parts = append(parts, units.Count(r.Parts, "part"))
 	}
 	return parts
 }
@@ -183,7 +183,7 @@ func (t *Text) steps(name string, steps []analysis.Step, s *analysis.Stall, nest
 		}
 		if step.Estimated > 0 {
 			marked += fmt.Sprintf("  [estimated %s, %s]", units.Millis(time.Duration(step.Estimated)),
-				units.Several(uint64(step.Samples), "sample", "s"))
+				units.Count(step.Samples, "sample"))
 		}
 		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", units.Millis(time.Duration(step.Total)),
 			units.Millis(time.Duration(step.Self)),
@@ -233,10 +233,10 @@ func (t *Text) stacks(name string, samples []analysis.StackSample) {
 		}
 		l, more := &samples[i], ""
 		if n > 1 {
-			more = fmt.Sprintf(", and in %s until %s", analysis.Count(n-1, "more sample"), units.Millis(samples[i+n-1].After))
+			more = fmt.Sprintf(", and in %s until %s", units.Count(n-1, "more sample"), units.Millis(samples[i+n-1].After))
 		}
 		if shown++; shown > shownStacks {
-			fmt.Fprintf(t.w, "  %-9s%s more\n", "", analysis.Count(len(samples)-i, "sample"))
+			fmt.Fprintf(t.w, "  %-9s%s more\n", "", units.Count(len(samples)-i, "sample"))
 			return
 		}
 		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, units.Millis(l.After), more, l.State, l.Activity)

@@ -127,6 +127,40 @@ func FirstOfApp(frames []string) string {
 	return ""
 }
 
+// CalledPlatform returns the method of the platform that the innermost method of the program has called; empty if there
+// is none.
+func CalledPlatform(frames []string) string {
+	called := ""
+	for _, f := range frames {
+		m := FrameMethod(f)
+		if !OfPlatform(m) {
+			break
+		}
+		called = m
+	}
+	return called
+}
+
+// AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
+// first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
+// stack that has none it returns the innermost frames.
+func AppMethods(frames []string, n int) []string {
+	var app, all []string
+	for _, f := range frames {
+		method := FrameMethod(f)
+		if len(all) < n {
+			all = append(all, method)
+		}
+		if OfApp(method) && len(app) < n {
+			app = append(app, method)
+		}
+	}
+	if len(app) > 0 {
+		return app
+	}
+	return all
+}
+
 // activityTexts say what a thread does in a method of the platform.
 var activityTexts = map[Activity]string{ActivityRunning: "running", ActivityLock: "waiting for a lock",
 	ActivitySleep: "sleeping", ActivityWait: "waiting", ActivityFile: "file I/O", ActivityNetwork: "network I/O",

@@ -76,7 +76,7 @@ func (t *Sum) Rests() string {
 	if e.Total > 0 && t.Total != t.Self {
 		text += ", total " + units.PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
 	}
-	text += ", " + units.Several(uint64(e.Samples), "sample", "s")
+	text += ", " + units.Count(e.Samples, "sample")
 	if e.Total > 0 && e.Total == t.Total {
 		text += ", estimated"
 	} else if e.Total > 0 {

@@ -96,12 +96,12 @@ func PlusMinus(nanos, low, high int64) string {
 	return number(nanos) + " ± " + number(off) + " " + name
 }
 
-// Several returns a number and what is counted, in the plural unless it is 1.
-func Several(n uint64, what, plural string) string {
+// Count returns a number and what is counted, in the plural unless it is 1: "1 stall" or "2,000 stalls".
+func Count[N int | uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return Thousands(n) + " " + what + plural
+	return Commas(fmt.Sprint(n)) + " " + what + "s"
 }
 
 // Tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
@@ -142,4 +142,13 @@ func Seconds(d time.Duration) string {
 		return fmt.Sprintf("%.1f s are", d.Seconds())
 	}
 	return fmt.Sprintf("%d ms are", d.Milliseconds())
+}
+
+// AtLeast returns a duration in seconds that is not longer than it.
+func AtLeast(d time.Duration) string {
+	unit, decimals := 100*time.Millisecond, 1
+	if d < 10*time.Second {
+		unit, decimals = 10*time.Millisecond, 2
+	}
+	return strconv.FormatFloat(d.Truncate(unit).Seconds(), 'f', decimals, 64) + " s"
 }

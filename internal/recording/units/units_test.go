@@ -34,3 +34,12 @@ func TestPlusMinus(t *testing.T) {
 		}
 	}
 }
+
+// TestCount: one thing is in the singular, and great numbers have commas.
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 messages", 1: "1 message", 12345: "12,345 messages"} {
+		if got := Count(n, "message"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package analysis
+package foreign
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ func TestAppMethods(t *testing.T) {
 			"java.lang.Thread.sleep android.os.Looper.loop"},
 	} {
 		frames := strings.Split(strings.ReplaceAll(test.frames, ") ", ")\n"), "\n")
-		if got := strings.Join(appMethods(frames, 3), " "); got != test.want {
+		if got := strings.Join(AppMethods(frames, 3), " "); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.frames, got, test.want)
 		}
 	}
