@@ -168,10 +168,14 @@ func (s *Screen) longest(c *cause) string {
 	return name
 }
 
-// why is the verdict on the longest stall of a cause.
+// why is the verdict on the longest stall of a cause. Of a deadlock, the circle comes first.
 func (s *Screen) why(c *cause, width int) string {
 	const long, short = "time is spread over many methods, the largest part in ", "most in "
-	return fitting(strings.Replace(c.worst.Verdict, long, short, 1), width)
+	text := strings.Replace(c.worst.Verdict, long, short, 1)
+	if _, circle, ok := strings.Cut(text, ": deadlock: "); ok {
+		text = "deadlock: " + strings.TrimSuffix(circle, ")")
+	}
+	return fitting(text, width)
 }
 
 // whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case, with

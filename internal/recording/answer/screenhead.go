@@ -199,7 +199,7 @@ func (m *machineFacts) String() string {
 		}
 	}
 	add(m.processors, "%s", units.Count(int(m.processors), "processor"))
-	add(int64(m.pressureSeen), "tasks waited for one up to %d %% of the time", m.pressure)
+	add(int64(m.pressureSeen), "tasks waited up to %d %% of the time", m.pressure)
 	add(m.heapMax, "Java heap %s of %s", kib(m.heap), kib(m.heapMax))
 	add(m.memory, "%s of %s free", kib(m.free), kib(m.memory))
 	add(m.low, "memory was low")
