@@ -76,27 +76,11 @@ func composableOf(c *composition.Composable, of *composition.Compositions) Compo
 	return out
 }
 
-// shownComposables is how many composables the screen shows at most.
-const shownComposables = 5
-
-// compositions returns the lines about the composables of all recordings, in at most so many lines.
-func (s *Screen) compositions(room int) []string {
-	var lines []string
-	for _, r := range s.recordings {
-		most := min(shownComposables, (room-len(lines)-3)/2)
-		if c := compositionsOf(r); c != nil && len(c.Composables) > 0 && most > 0 {
-			name := ""
-			if len(s.recordings) > 1 {
-				name = r.Name + ": "
-			}
-			lines = append(append(lines, ""), c.lines(name, most)...)
-		}
-	}
-	return lines
-}
-
 // lines returns a title, and up to two lines about each of the first composables; most is how many.
 func (c *Compositions) lines(recording string, most int) []string {
+	if c == nil || len(c.Composables) == 0 {
+		return nil
+	}
 	n := uint64(0)
 	for i := range c.Composables {
 		n += c.Composables[i].Composed

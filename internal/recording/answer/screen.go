@@ -56,21 +56,8 @@ type cause struct {
 // Connect makes the screen take what is analyzed with these options.
 func (s *Screen) Connect(o *analysis.Options) {
 	s.causes, s.seen = map[string]*cause{}, map[methodKey]seenTime{}
-	stall, end := o.Stall, o.End
-	o.Stall = func(x *analysis.Stall) error {
-		s.stall(x)
-		if stall == nil {
-			return nil
-		}
-		return stall(x)
-	}
-	o.End = func(r *analysis.Recording) error {
-		s.recordings = append(s.recordings, r)
-		if end == nil {
-			return nil
-		}
-		return end(r)
-	}
+	first(&o.Stall, s.stall)
+	first(&o.End, func(r *analysis.Recording) { s.recordings = append(s.recordings, r) })
 	s.methods.least = leastSamples
 	s.methods.Connect(o)
 }
@@ -144,10 +131,7 @@ func (s *Screen) Close(w io.Writer) error {
 	var more []string
 	if !s.Details {
 		more = []string{"", "-v shows each stall with its stacks, --stall N one of them, --format table all methods"}
-	}
-	if !s.Details {
-		lines = append(lines, s.compositions(screenLines-leftForMethods-len(lines)-len(more))...)
-		lines = append(lines, s.coroutines(screenLines-leftForMethods-len(lines)-len(more))...)
+		lines = append(lines, s.kotlin(screenLines-leftForMethods-len(lines)-len(more))...)
 	}
 	lines = append(lines, s.ranking(screenLines-len(lines)-len(more))...)
 	for _, line := range append(lines, more...) {

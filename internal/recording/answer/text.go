@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -286,11 +287,10 @@ func (t *Text) pending(s *analysis.Stall) {
 func (t *Text) End(r *analysis.Recording) error {
 	t.incidents(r)
 	t.locks(r)
-	if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 {
-		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Functions)), "\n"))
-	}
-	if c := compositionsOf(r); c != nil && len(c.Composables) > 0 {
-		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Composables)), "\n"))
+	for _, block := range [][]string{coroutinesOf(r).lines("", math.MaxInt), compositionsOf(r).lines("", math.MaxInt)} {
+		for _, line := range afterBlank(block) {
+			fmt.Fprintln(t.w, line)
+		}
 	}
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
