@@ -21,3 +21,13 @@ func TestAppMethods(t *testing.T) {
 		}
 	}
 }
+
+// TestOfLibrary: frameworks with suspend functions are libraries, and packages whose names begin alike are not.
+func TestOfLibrary(t *testing.T) {
+	for method, want := range map[string]bool{"io.ktor.server.Engine.run": true, "java.util.List.get": true,
+		"kotlinx.coroutines.DelayKt.delay": true, "app.Feed.load": false, "coilguns.Main.run": false} {
+		if got := OfLibrary(method); got != want {
+			t.Errorf("%s: %v, want %v", method, got, want)
+		}
+	}
+}
