@@ -1,7 +1,7 @@
 // Package trace reads the recordings of the runtime: which methods a program entered and left, and when, thread by
 // thread, with what else happened meanwhile.
 //
-// [Open] and [NewReader] return a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first,
+// [NewReader] returns a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first,
 // then [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md and
 // EVIDENCE.md beside this file specify the bytes.
 //

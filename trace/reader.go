@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-
-	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 const (
@@ -60,7 +58,6 @@ type Damage struct {
 // Reader reads one recording from its begin to its end. It is not safe for several goroutines.
 type Reader struct {
 	source io.Reader
-	closer io.Closer
 	buffer []byte // what was read and is not yet used
 	start  int    // where in buffer
 	ended  bool
@@ -74,21 +71,6 @@ type Reader struct {
 	// when the table began.
 	stacks      bool
 	wrongBefore uint64
-}
-
-// Open opens a recording. The caller closes the reader.
-func Open(path string) (*Reader, error) {
-	f, err := userfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := NewReader(f)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	r.closer = f
-	return r, nil
 }
 
 // NewReader reads a recording's header. The error wraps [ErrFormat] if there is none, or one of a version that
@@ -116,14 +98,6 @@ func NewReader(source io.Reader) (*Reader, error) {
 	}
 	r.start += min(size, len(r.peek(size)))
 	return r, nil
-}
-
-// Close closes the file that [Open] opened.
-func (r *Reader) Close() error {
-	if r.closer == nil {
-		return nil
-	}
-	return r.closer.Close()
 }
 
 // Damage returns what was found wrong up to the last call of Next.

@@ -40,25 +40,7 @@ const (
 // it end there. Chunks have checksums, so a record is there as its thread made it, or it is missing.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error { return ReplayWith(r, h, ReplayOptions{}) }
-
-// Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
-type Chunks interface {
-	// Next returns the next chunk, and [io.EOF] behind the last one.
-	Next() (Chunk, error)
-}
-
-// ReplayOptions say how a recording is replayed.
-type ReplayOptions struct {
-	// Messages returns the methods whose calls are messages; nil for [Meta.MessageMethods].
-	Messages func(*Meta) []Method
-	// Frames returns what compares frames of steady samples with calls; nil if the samples have no place in segments. It
-	// is called behind the [Handler.Chunk] of the first [*Stacks].
-	Frames func() FrameNames
-}
-
-// ReplayWith is [Replay] with options.
-func ReplayWith(r Chunks, h Handler, o ReplayOptions) error {
+func Replay(r Chunks, h Handler, o ReplayOptions) error {
 	p := newReplay(h)
 	p.messages, p.frames = o.Messages, o.Frames
 	for {
@@ -73,6 +55,21 @@ func ReplayWith(r Chunks, h Handler, o ReplayOptions) error {
 			return err
 		}
 	}
+}
+
+// Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
+type Chunks interface {
+	// Next returns the next chunk, and [io.EOF] behind the last one.
+	Next() (Chunk, error)
+}
+
+// ReplayOptions say how a recording is replayed.
+type ReplayOptions struct {
+	// Messages returns the methods whose calls are messages; nil for [Meta.MessageMethods].
+	Messages func(*Meta) []Method
+	// Frames returns what compares frames of steady samples with calls; nil if the samples have no place in segments. It
+	// is called behind the [Handler.Chunk] of the first [*Stacks].
+	Frames func() FrameNames
 }
 
 // replay is a recording that is being replayed: for each thread a [repairer] makes events of records, and a [builder]

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -69,12 +70,16 @@ func recordings(t testing.TB) []string {
 
 func TestReplayVectors(t *testing.T) {
 	for _, file := range recordings(t) {
-		r, err := Open(file)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewReader(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := balance{t: t}
-		if err := Replay(r, &b); err != nil {
+		if err := Replay(r, &b, ReplayOptions{}); err != nil {
 			t.Error(file, err)
 		}
 		for thread, open := range b.open {
@@ -85,7 +90,6 @@ func TestReplayVectors(t *testing.T) {
 		if b.calls == 0 {
 			t.Errorf("%s: no calls", file)
 		}
-		r.Close()
 	}
 }
 
@@ -163,7 +167,7 @@ func BenchmarkReplay(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			Replay(r, ignore{})
+			Replay(r, ignore{}, ReplayOptions{})
 		}
 	})
 }
@@ -193,7 +197,7 @@ func FuzzReplay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
 		if r, err := NewReader(bytes.NewReader(data)); err == nil {
 			names := ReplayOptions{Frames: func() FrameNames { return modelNames{20} }}
-			if err := ReplayWith(r, &collect{balance: balance{t: t}}, names); err != nil {
+			if err := Replay(r, &collect{balance: balance{t: t}}, names); err != nil {
 				t.Error(err)
 			}
 		}
@@ -303,7 +307,7 @@ func TestStacksFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &namedCollect{collect: collect{balance: balance{t: t}}, names: map[Method]string{}}
-		if err := ReplayWith(r, c, ReplayOptions{Frames: func() FrameNames { return modelNames{20} }}); err != nil {
+		if err := Replay(r, c, ReplayOptions{Frames: func() FrameNames { return modelNames{20} }}); err != nil {
 			t.Fatal(err)
 		}
 		return c

@@ -413,7 +413,7 @@ func TestRecordExitCodes(t *testing.T) {
 	java := []string{"java", "-jar", "app.jar"}
 	r := b.record(1, append([]string{"--slow", "60000"}, append(java, "exit", "3")...)...) // what follows java is of it
 	b.want(r.stderr, `^tracegen: the program ended with exit code 3$`, `^tracegen: recorded: app.tgd`)
-	b.want(r.stdout, `^No stall of 60\.0 s or more: the setting slow lowers this$`, ` app\.Main\.main( |$)`)
+	b.want(r.stdout, `^No stall of 60\.0 s or more: the setting slow, --slow of record, lowers this$`, ` app\.Main\.main( |$)`)
 	r = b.record(1, append([]string{"--"}, append(java, "fail")...)...)
 	b.want(r.stderr, `as asked for`, `^tracegen: the program ended with exit code 1$`)
 	r = b.record(0, append([]string{"--slow", "1", "-o", "deep/er/x.tgd", "--"}, append(java, "exit", "0")...)...)

@@ -65,6 +65,7 @@ var rules = []rule{
 	{"dependencies", dependencyViolations},
 	{"documented", undocumentedNames},
 	{"function length", longFunctions},
+	{"package length", longPackages},
 	{"names", forbiddenNames},
 	{"places", foreignPlaces},
 	{"links", deadLinks},
@@ -81,6 +82,8 @@ var rules = []rule{
 // Invariant: Every exported name and every package has a comment.
 //
 // Invariant: No function is longer than the limit, and no file, directory or package has an empty name such as util.
+//
+// Invariant: No package has more than 5,000 lines without its tests.
 //
 // Invariant: No file names the host of a package registry or a directory of one machine.
 //

@@ -2,8 +2,10 @@ package repository
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -13,8 +15,12 @@ import (
 	"unicode"
 )
 
-// maxFunctionLines is the longest that a function may be, its signature and closing brace included.
-const maxFunctionLines = 150
+const (
+	// maxFunctionLines is the longest that a function may be, its signature and closing brace included.
+	maxFunctionLines = 150
+	// maxPackageLines is how many lines a package may have without its tests.
+	maxPackageLines = 5000
+)
 
 // undocumentedNames returns exported names without a comment, and packages without one. A comment on a group of
 // constants, variables or fields is for the whole group; a group of fields ends at the next blank line. A type's own
@@ -156,6 +162,24 @@ func longFunctions(t *sourceTree) []string {
 	return found
 }
 
+// longPackages lists the packages that have more lines, without their tests, than one person can know.
+func longPackages(t *sourceTree) []string {
+	lines := map[string]int{}
+	for _, f := range t.gos {
+		if !f.test {
+			lines[f.dir()] += t.fset.File(f.ast.FileStart).LineCount()
+		}
+	}
+	var found []string
+	for _, dir := range slices.Sorted(maps.Keys(lines)) {
+		if n := lines[dir]; n > maxPackageLines {
+			found = append(found, fmt.Sprintf("%s: %d lines, at most %d are allowed: remove code, or divide the package", dir, n,
+				maxPackageLines))
+		}
+	}
+	return found
+}
+
 // emptyNames matches names that do not describe the content.
 var emptyNames = regexp.MustCompile(`^(?i)(utils?|commons?|helpers?|managers?|misc|stuff)$`)
 
@@ -251,6 +275,19 @@ func TestFunctionLengthRuleFindsPlantedFaults(t *testing.T) {
 	checkPlanted(t, longFunctions, []planted{
 		{"at the limit", function(maxFunctionLines), nil},
 		{"one over", function(maxFunctionLines + 1), []string{"func f has 151 lines"}},
+	})
+}
+
+// Invariant: No package has more than 5,000 lines without its tests.
+func TestPackageLengthRuleFindsPlantedFaults(t *testing.T) {
+	pkg := func(lines int) map[string]string {
+		first, test := "package a\n"+strings.Repeat("\n", 99), "package a\n"+strings.Repeat("\n", maxPackageLines)
+		return map[string]string{"a/a.go": first, "a/b.go": "package a\n" + strings.Repeat("\n", lines-101),
+			"a/a_test.go": test, "a/b/c.go": first}
+	}
+	checkPlanted(t, longPackages, []planted{
+		{"at the limit", pkg(maxPackageLines), nil},
+		{"one over", pkg(maxPackageLines + 1), []string{"a: 5001 lines"}},
 	})
 }
 

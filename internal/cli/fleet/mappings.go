@@ -171,13 +171,13 @@ func (p *pushing) run(ctx context.Context, file string) error {
 	if p.con.Quiet {
 		return nil
 	}
-	return printPushed(p.con.Out, a, done)
+	return printPushed(p.con.Out, done)
 }
 
 // maxPushed is how large a file of a release may be.
 const maxPushed = 1 << 30
 
-func printPushed(w io.Writer, a *mappingstore.Archive, p *mappingstore.Pushed) error {
+func printPushed(w io.Writer, p *mappingstore.Pushed) error {
 	what := "pushed"
 	switch {
 	case !p.Added:

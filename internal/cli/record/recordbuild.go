@@ -107,8 +107,12 @@ func (r *recorder) describe(reused bool) error {
 	if reused {
 		what = "reused, as nothing has changed"
 	}
-	r.con.Inform("%s: %d of %d methods traced, in %d of %d classes of %d archives and directories", what,
-		s.Traced, s.Methods, s.Rewritten, s.Classes, s.Archives)
+	of := ""
+	if s.Archives > 1 {
+		of = fmt.Sprintf(" of %d archives and directories", s.Archives)
+	}
+	r.con.Inform("%s: %d of %d methods traced, in %d of %d classes%s", what, s.Traced, s.Methods, s.Rewritten, s.Classes,
+		of)
 	if of := s.OfLibraries; of.WithCode > of.Traced {
 		r.con.Inform("libraries, in %d of the archives: %d of %d methods are traced; --scope all traces them as the program "+
 			"itself", s.Libraries, of.Traced, of.WithCode)

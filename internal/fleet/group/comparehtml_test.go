@@ -106,9 +106,6 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%g ns is %q, want %q", n, got, want)
 		}
 	}
-	if got := count(12345, "message"); got != "12,345 messages" {
-		t.Error(got)
-	}
 }
 
 // TestComparePage opens the page in Chromium: its colours, widths, and what it shows when keys are pressed. With

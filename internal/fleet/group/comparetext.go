@@ -48,10 +48,10 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	writeChanges(b, "Slower", c.Unit, slower, top)
 	writeChanges(b, "Faster", c.Unit, faster, top)
 	if c.Unchanged > 0 {
-		fmt.Fprintf(b, "\nUnchanged: %s\n", count(c.Unchanged, "method"))
+		fmt.Fprintf(b, "\nUnchanged: %s\n", units.Count(c.Unchanged, "method"))
 	}
 	if noise > 0 {
-		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", count(noise, "method"))
+		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", units.Count(noise, "method"))
 	}
 	c.writeStalls(b, top)
 	_, err := io.WriteString(w, b.String())
@@ -59,11 +59,11 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 }
 
 func (s Side) text(unit Unit) string {
-	text := count(s.Recordings, "recording")
+	text := units.Count(s.Recordings, "recording")
 	if unit != UnitRecording {
-		text += ", " + count(s.Units, string(unit))
+		text += ", " + units.Count(s.Units, string(unit))
 	}
-	return text + between(", ", s.First, s.Last)
+	return text + between(s.First, s.Last)
 }
 
 func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int) {
@@ -74,7 +74,7 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 	fmt.Fprintf(b, "\n%s, own time for each %s:\n", title, unit)
 	for i, m := range changes {
 		if i == top && top > 0 {
-			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(changes)-top, "method"))
+			fmt.Fprintf(b, "  %s more; --top shows them\n", units.Count(len(changes)-top, "method"))
 			break
 		}
 		delta, _ := m.surest()
@@ -135,7 +135,7 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 	}
 	for i, s := range c.Stalls {
 		if i == top && top > 0 {
-			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
+			fmt.Fprintf(b, "  %s more; --top shows them\n", units.Count(len(c.Stalls)-top, "group"))
 			break
 		}
 		fmt.Fprintf(b, "  %s%s\n", s.kind(), s.Worst.Verdict)
@@ -144,7 +144,7 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			number(s.OldRate), number(s.NewRate), s.certainty())
 	}
 	if c.UnchangedStalls > 0 {
-		fmt.Fprintf(b, "  unchanged: %s\n", count(c.UnchangedStalls, "group"))
+		fmt.Fprintf(b, "  unchanged: %s\n", units.Count(c.UnchangedStalls, "group"))
 	}
 }
 

@@ -8,14 +8,6 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
-// count says how many, "1 user" or "2,000 users".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return units.Commas(strconv.Itoa(n)) + " " + what + "s"
-}
-
 // number returns a number with the digits that matter: 0.25, 7.5, 1,234,567.
 func number(n float64) string {
 	if n == math.Trunc(n) || math.Abs(n) >= 100 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // The page has at most 16 MB, whatever the fleet is; with common names it has 1 MB.
@@ -86,8 +87,8 @@ func (f *Fleet) WriteHTML(w io.Writer, top int) error {
 	}
 	groups := f.Groups[:min(top, len(f.Groups))]
 	p := fleetPage{
-		Title:    count(f.Stalls, "stall") + " of " + count(f.Users, "user") + between(", ", f.First, f.Last),
-		Status:   count(f.Recordings, "recording") + ", " + count(f.Nameless, "recording") + " without a user",
+		Title:    units.Count(f.Stalls, "stall") + " of " + units.Count(f.Users, "user") + between(f.First, f.Last),
+		Status:   units.Count(f.Recordings, "recording") + ", " + units.Count(f.Nameless, "recording") + " without a user",
 		Releases: []pageShare{}, Groups: []pageGroup{}, More: len(f.Groups) - len(groups),
 	}
 	var devices, scenes []Share

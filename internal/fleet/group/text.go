@@ -13,16 +13,16 @@ import (
 // WriteText writes the groups for people, at most top of them, 0 for all.
 func (f *Fleet) WriteText(w io.Writer, top int) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"),
-		between(", ", f.First, f.Last),
-		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
+	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", units.Count(f.Recordings, "recording"), units.Count(f.Users, "user"),
+		between(f.First, f.Last),
+		units.Count(f.Stalls, "stall"), units.Count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
 		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties; logs have "+
-			"none)\n", count(f.Nameless, "recording"))
+			"none)\n", units.Count(f.Nameless, "recording"))
 	}
 	for i, g := range f.Groups {
 		if i == top && top > 0 {
-			fmt.Fprintf(b, "\n%s more; --top shows them\n", count(len(f.Groups)-top, "group"))
+			fmt.Fprintf(b, "\n%s more; --top shows them\n", units.Count(len(f.Groups)-top, "group"))
 			break
 		}
 		g.writeText(b, i+1)
@@ -32,15 +32,15 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), units.Short(g.Mean),
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, units.Count(g.Users, "user"), units.Short(g.Mean),
 		units.Commas(fmt.Sprintf("%.1f", g.Score)),
-		between(", ", g.First, g.Last))
+		between(g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
-	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), units.Short(g.Median), units.Short(g.P90), units.Short(g.Longest),
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", units.Count(g.Stalls, "stall"),
+		units.Count(g.Recordings, "recording"), units.Short(g.Median), units.Short(g.P90), units.Short(g.Longest),
 		sourceOf(&g.Worst))
 	if len(g.ByDevice) > 0 {
 		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
@@ -63,7 +63,7 @@ func devicesText(devices []Share) string {
 	const most = 3
 	var parts []string
 	for _, d := range devices[:min(most, len(devices))] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", d.Device, count(d.Users, "user")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", d.Device, units.Count(d.Users, "user")))
 	}
 	if more := len(devices) - most; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
@@ -87,15 +87,15 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// between names a range of versions; it is empty if there is none.
-func between(before, first, last string) string {
+// between names a range of versions behind a comma; it is empty if there is none.
+func between(first, last string) string {
 	switch {
 	case first == "" && last == "":
 		return ""
 	case first == last:
-		return before + "version " + first
+		return ", version " + first
 	}
-	return before + "versions " + first + " to " + last
+	return ", versions " + first + " to " + last
 }
 
 // placeOf says which stall or incident of which recording it is.

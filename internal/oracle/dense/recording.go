@@ -4,6 +4,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
+	"os"
 )
 
 // Figures is what a recording says about itself.
@@ -25,14 +26,18 @@ type Figures struct {
 
 // ReadRecording reads a recording.
 func (r *Prepared) ReadRecording(file string) (*Figures, error) {
-	in, err := trace.Open(file)
+	opened, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer opened.Close()
+	in, err := trace.NewReader(opened)
+	if err != nil {
+		return nil, err
+	}
 	f := r.reader()
 	names := resolve.FrameNames{Names: f.names}
-	if err := trace.ReplayWith(in, f, trace.ReplayOptions{Frames: func() trace.FrameNames { return names }}); err != nil {
+	if err := trace.Replay(in, f, trace.ReplayOptions{Frames: func() trace.FrameNames { return names }}); err != nil {
 		return nil, err
 	}
 	f.Damage = in.Damage()

@@ -320,11 +320,15 @@ func names(open []*step) (all []string) {
 // if there is none, and an error if the recording is damaged, other than by a last chunk that is cut. A steady sample
 // of that thread behind it is a sign too, and its time counts.
 func lastSign(file string) (*trace.Alive, error) {
-	r, err := trace.Open(file)
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
 	main := map[uint32]bool{}
 	last := &trace.Alive{}
 	for {

@@ -3,6 +3,7 @@ package looper
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,11 +49,15 @@ func recordingPaths(t *testing.T, dir string) (all []string) {
 
 func readRecording(t *testing.T, path string) recording {
 	t.Helper()
-	r, err := trace.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all recording
 	for {
 		chunk, err := r.Next()

@@ -3,6 +3,7 @@ package meaning
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -70,11 +71,15 @@ func (d driver) record(t *testing.T, file string, flags []string, args ...string
 // eachChunk visits the chunks of a recording, and returns what of it is damaged.
 func eachChunk(t *testing.T, file string, visit func(trace.Chunk)) trace.Damage {
 	t.Helper()
-	r, err := trace.Open(file)
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,13 +70,17 @@ func (s *totals) Segment(g *trace.Segment) error {
 
 func readTotals(t *testing.T, file string) *totals {
 	t.Helper()
-	r, err := trace.Open(file)
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &totals{nanos: map[trace.Method]int64{}}
-	if err := trace.Replay(r, s); err != nil {
+	if err := trace.Replay(r, s, trace.ReplayOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := r.Damage(); d.Malformed > 0 || d.LostChunks > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/composition"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
@@ -417,7 +418,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	}
 	a.coroutines.Segment(s)
 	a.compositions.Segment(s)
-	shown := a.stopped.Show(s)
+	shown := fold.ShowSuspensions(&a.stopped, s)
 	if err := a.view(shown); err != nil {
 		return err
 	}

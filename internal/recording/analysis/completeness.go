@@ -155,7 +155,7 @@ func (c *Completeness) droppedTexts() (text, virtual string) {
 			what = droppedKinds[first.kind].one
 		}
 		if first.kind == trace.DroppedVirtual {
-			virtual = were(n, "virtual thread", "s") + " not recorded"
+			virtual = were(n, "virtual thread") + " not recorded"
 			if n >= mostVirtual {
 				virtual = "at least " + virtual
 			}
@@ -178,7 +178,7 @@ func (c *Completeness) Lines() []string {
 	if c.Lossy() {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
 			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare),
-			units.Several(c.Runs, "run", "s"),
+			units.Count(c.Runs, "run"),
 			units.Thousands(c.Lost), units.Thousands(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {
@@ -193,18 +193,18 @@ func (c *Completeness) Lines() []string {
 		if c.MethodsOff == 1 {
 			they, their = "it was", "its"
 		}
-		counted := were(c.LeftOut, "call", "s") + " left out"
+		counted := were(c.LeftOut, "call") + " left out"
 		if c.MethodsLetGo > 0 {
 			counted = fmt.Sprintf("%s left out and counted, and those of %s not counted for a time",
-				were(c.LeftOut, "call", "s"), were(uint64(c.MethodsLetGo), "method", "s"))
+				were(c.LeftOut, "call"), were(uint64(c.MethodsLetGo), "method"))
 		}
 		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because %s called too often: "+
-			"%s, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method", "s"), they,
+			"%s, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method"), they,
 			counted, their, strings.Join(names, ", ")))
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
-			"time is in their callers", were(c.WindowCalls, "short call", "s"), units.Several(c.Windows, "window", "s"),
+			"time is in their callers", were(c.WindowCalls, "short call"), units.Count(c.Windows, "window"),
 			units.Millis(c.WindowTime)))
 	}
 	dropped, virtual := c.droppedTexts()
@@ -217,7 +217,7 @@ func (c *Completeness) Lines() []string {
 	}
 	if c.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
-			"there may be off by as much", units.Several(c.Late, "time", "s"), units.Millis(c.LateTime),
+			"there may be off by as much", units.Count(c.Late, "time"), units.Millis(c.LateTime),
 			units.Millis(c.LateMost)))
 	}
 	return lines
@@ -229,9 +229,9 @@ func (c *Completeness) Line() string {
 	switch {
 	case c.Lossy():
 		text = fmt.Sprintf("%s of the calls, %s lost: times are lower bounds", sharePercent(1-c.LostShare),
-			units.Several(c.Lost, "record", "s"))
+			units.Count(c.Lost, "record"))
 	case c.Lost > 0:
-		text = units.Several(c.Lost, "record", "s") + " lost"
+		text = units.Count(c.Lost, "record") + " lost"
 	}
 	dropped, virtual := c.droppedTexts()
 	if virtual != "" {
@@ -242,9 +242,9 @@ func (c *Completeness) Line() string {
 		if c.MethodsLetGo > 0 {
 			text += "more than "
 		}
-		text += units.Several(n, "call", "s") + " left out"
+		text += units.Count(n, "call") + " left out"
 		if c.MethodsOff > 0 {
-			text += " (" + Count(c.MethodsOff, "method") + " off)"
+			text += " (" + units.Count(c.MethodsOff, "method") + " off)"
 		}
 		text += ": their time is in their callers"
 	}
@@ -259,16 +259,17 @@ func (c *Completeness) Line() string {
 
 // sharePercent returns a share from 0 to 1 in percent, with a decimal if it is near 0 or 1.
 func sharePercent(share float64) string {
+	decimals := 0
 	if share >= 0.99 || share < 0.01 {
-		return strconv.FormatFloat(share*100, 'f', 1, 64) + " %"
+		decimals = 1
 	}
-	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
+	return strconv.FormatFloat(share*100, 'f', decimals, 64) + " %"
 }
 
-// were is [Several] with "was" or "were".
-func were(n uint64, what, plural string) string {
+// were says how many of something there were.
+func were(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what + " was"
 	}
-	return units.Several(n, what, plural) + " were"
+	return units.Count(n, what) + " were"
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -112,10 +113,10 @@ func (s *Stall) exitOf() *StallExit {
 }
 
 // text says how the process ended, and claims an ANR only if the system says that it was one.
-func (e *StallExit) text(s *Stall) (text string) {
-	text = fmt.Sprintf("the process ended by %s (ApplicationExitInfo)", e.Reason)
+func (e *StallExit) text(s *Stall) string {
+	text := fmt.Sprintf("the process ended by %s (ApplicationExitInfo)", e.Reason)
 	if e.After != nil {
-		text += fmt.Sprintf(" %s after it was last seen", atLeast(*e.After))
+		text += fmt.Sprintf(" %s after it was last seen", units.AtLeast(*e.After))
 	}
 	if e.Description != "" {
 		text += ": " + e.Description
@@ -126,17 +127,14 @@ func (e *StallExit) text(s *Stall) (text string) {
 	if e.Main == nil {
 		return text
 	}
-	frame := foreign.FirstOfApp(e.Main.Frames)
-	defer func() {
-		if e.Locks != "" {
-			text += "; in that trace, " + e.Locks
-		}
-	}()
-	switch m := s.Verdict.Method; {
-	case e.Same:
-		text += fmt.Sprintf("; the system's trace shows the main thread in %s, too", m.Title())
-	case frame != "":
-		text += fmt.Sprintf("; the system's trace shows the main thread in %s", foreign.FrameMethod(frame))
+	const shows = "; the system's trace shows the main thread in "
+	if e.Same {
+		text += shows + s.Verdict.Method.Title() + ", too"
+	} else if frame := foreign.FirstOfApp(e.Main.Frames); frame != "" {
+		text += shows + foreign.FrameMethod(frame)
+	}
+	if e.Locks != "" {
+		text += "; in that trace, " + e.Locks
 	}
 	return text
 }

@@ -238,7 +238,12 @@ func countsText(list []counted) string {
 	var parts []string
 	for _, c := range list {
 		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+			what := c.what
+			if c.n == 1 {
+				noun, rest, _ := strings.Cut(what, " ")
+				what = strings.TrimSpace(strings.TrimSuffix(noun, "s") + " " + rest)
+			}
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, what))
 		}
 	}
 	return strings.Join(parts, ", ")

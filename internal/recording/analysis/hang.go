@@ -11,6 +11,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -69,7 +70,7 @@ const defaultThreshold = 700 * time.Millisecond
 
 // hangOf returns where the thread of a stall was when the recording ended; nil if the stall had ended, or if its thread
 // has later records.
-func (s *Stall) hangOf(from *evidence.Stall, by resolve.Residual) *Hang {
+func (s *Stall) hangOf(from *evidence.Stall) *Hang {
 	if len(from.Open) == 0 {
 		return nil
 	}
@@ -173,7 +174,7 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 		h.CPU = min(1, float64(cpu)/float64(of))
 	}
 	for _, sample := range samples {
-		if in := calledPlatform(sample.Frames); sample.Activity == h.Activity && in != "" {
+		if in := foreign.CalledPlatform(sample.Frames); sample.Activity == h.Activity && in != "" {
 			if ins[in]++; ins[in] >= ins[h.In] {
 				h.In = in
 			}
@@ -182,20 +183,6 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 	if h.Of == 0 && state != trace.ThreadState(0).String() {
 		h.Activity = foreign.ActivityOf(state, nil)
 	}
-}
-
-// calledPlatform returns the method of the platform that the innermost method of the program has called; empty if there
-// is none.
-func calledPlatform(frames []string) string {
-	called := ""
-	for _, f := range frames {
-		m := foreign.FrameMethod(f)
-		if !foreign.OfPlatform(m) {
-			break
-		}
-		called = m
-	}
-	return called
 }
 
 // findLocks finds which locks the thread and the holders of these locks wait for. There is a deadlock if most samples
@@ -250,7 +237,8 @@ func (r *Recording) lockChain(from *evidence.Stall, waiting *trace.StackSample) 
 			holder := &from.Holders[i]
 			sample := newStackSample(holder.Holder, from.Report.Begin, r.by)
 			w.Holder, w.HolderActivity = r.Thread(holder.Thread.Index).Label, sample.Activity
-			w.HolderFrame, w.holderIn = foreign.FrameMethod(foreign.FirstOfApp(sample.Frames)), calledPlatform(sample.Frames)
+			w.HolderFrame = foreign.FrameMethod(foreign.FirstOfApp(sample.Frames))
+			w.holderIn = foreign.CalledPlatform(sample.Frames)
 			if sample.Activity == foreign.ActivityLock {
 				waiting = holder.Holder
 			}
@@ -267,32 +255,20 @@ func (h *Hang) verdict(causes []Cause) Verdict {
 }
 
 func (h *Hang) kind() Kind {
-	switch a := h.Activity; {
+	switch {
 	case h.Deadlock:
 		return KindDeadlock
-	case a == foreign.ActivityLock:
-		return KindLock
-	case a.IsIO():
-		return KindIO
-	case a == foreign.ActivitySleep:
-		return KindSleep
-	case a == foreign.ActivityWait:
-		return KindWait
-	case a == foreign.ActivityGC:
-		return KindGC
-	case a.Runs() && h.CPU >= 0 && h.CPU < 0.5:
+	case h.Activity.Runs() && h.CPU >= 0 && h.CPU < 0.5:
 		return KindStarved
-	case a.Runs():
-		return KindOwnWork
 	}
-	return KindUnknown
+	return (&grounds{Stall: &Stall{}}).kindOf(h.Activity)
 }
 
 // sentence says the verdict in a line.
 func (h *Hang) sentence() string {
-	text := fmt.Sprintf("stuck for at least %s in %s", atLeast(h.AtLeast), h.Method)
+	text := fmt.Sprintf("stuck for at least %s in %s", units.AtLeast(h.AtLeast), h.Method)
 	if h.Calling {
-		text = fmt.Sprintf("not ended after at least %s in %s, which still made calls", atLeast(h.AtLeast), h.Method)
+		text = fmt.Sprintf("not ended after at least %s in %s, which still made calls", units.AtLeast(h.AtLeast), h.Method)
 	}
 	switch {
 	case h.Of == 0 && h.Activity == "":
@@ -300,7 +276,7 @@ func (h *Hang) sentence() string {
 	case h.Of == 0:
 		return fmt.Sprintf("%s (no stack sample was taken; state %s)", text, h.state)
 	}
-	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, Count(h.Of, "sample"), h.doing())
+	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, units.Count(h.Of, "sample"), h.doing())
 	if !h.Shown {
 		text += "; the samples do not show the method, so that an exception may have ended it"
 	}
@@ -363,13 +339,4 @@ func (w LockWait) lock(all []LockWait) string {
 		}
 	}
 	return w.Class
-}
-
-// atLeast returns a duration in seconds that is not longer than it.
-func atLeast(d time.Duration) string {
-	unit, decimals := 100*time.Millisecond, 1
-	if d < 10*time.Second {
-		unit, decimals = 10*time.Millisecond, 2
-	}
-	return strconv.FormatFloat(d.Truncate(unit).Seconds(), 'f', decimals, 64) + " s"
 }

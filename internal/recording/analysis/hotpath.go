@@ -53,12 +53,20 @@ func hotPath(t *evidence.Tree, names *resolve.Names) []Step {
 // pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out,
 // and what is not recorded.
 func pathKey(path []Step) string {
-	h := fnv.New64a()
+	var names []string
 	for _, s := range path {
-		if s.Method.ID == trace.MethodDispatch || s.Method.Pseudo() {
-			continue
+		if m := &s.Method; m.ID != trace.MethodDispatch && !m.Pseudo() {
+			names = append(names, m.Class+"."+m.Name+m.Descriptor)
 		}
-		fmt.Fprintf(h, "%s.%s%s\n", s.Method.Class, s.Method.Name, s.Method.Descriptor)
+	}
+	return textKey(names...)
+}
+
+// textKey is a key of texts.
+func textKey(texts ...string) string {
+	h := fnv.New64a()
+	for _, t := range texts {
+		fmt.Fprintln(h, t)
 	}
 	return fmt.Sprintf("%016x", h.Sum64())
 }

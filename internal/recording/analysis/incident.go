@@ -40,9 +40,11 @@ type Incident struct {
 	// Stacks are the stacks that were taken, the first one first.
 	Stacks []IncidentStack `json:"stacks"`
 	// Stalls are the numbers of the stalls of the same thread that it overlaps, at most 20, the first one first.
-	// Covered is set if one of them covers half of it or more: the stall shows the calls then.
+	// Covered is set if one of them covers half of it or more: the stall shows the calls then. Sampled is set if
+	// one of those has stack samples.
 	Stalls  []int `json:"stalls"`
 	Covered bool  `json:"covered"`
+	Sampled bool  `json:"-"`
 	// HotPath and MostSelf are as those of a [Stall], of the calls within it. CallsMissing is set if not all calls of its
 	// records are among them.
 	HotPath      []Step `json:"hotPath"`
@@ -54,7 +56,6 @@ type Incident struct {
 	Tree *evidence.Tree `json:"-"`
 
 	chunk     *trace.Incident
-	sampled   bool // a stall that covers it has stack samples
 	inCounted bool // a stall that counts covers it
 }
 
@@ -63,6 +64,15 @@ type IncidentFact struct {
 	// Key is a word with hyphens. If it ends in "-millis", Value is a number of milliseconds.
 	Key   string `json:"key"`
 	Value string `json:"value"`
+}
+
+// printableFacts returns facts of a recording, as an empty list if there are none.
+func printableFacts(facts []trace.IncidentFact) []IncidentFact {
+	all := []IncidentFact{}
+	for _, f := range facts {
+		all = append(all, IncidentFact{resolve.Printable(f.Key), resolve.Printable(f.Value)})
+	}
+	return all
 }
 
 // IncidentStack is a stack of an [Incident].
@@ -320,7 +330,7 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	c := f.Incident
 	i := &Incident{chunk: c, Number: c.Number, Detector: resolve.Printable(c.Detector), Kind: resolve.Printable(c.Kind),
 		What: whatRan(c.What, r.Names, r.by), Begin: time.Duration(r.At(c.Begin)), Ended: c.End != 0 && c.End >= c.Begin,
-		Scene: r.by.Class(c.Scene), Foreground: c.Foreground, Facts: []IncidentFact{}, Stacks: []IncidentStack{},
+		Scene: r.by.Class(c.Scene), Foreground: c.Foreground, Facts: printableFacts(c.Facts), Stacks: []IncidentStack{},
 		Stalls: []int{}, HotPath: []Step{}, MostSelf: []Step{}}
 	if !c.WholeProcess {
 		i.Thread = r.Thread(c.Thread)
@@ -329,9 +339,6 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 		i.Wall = time.Duration(max(0, min(c.End, math.MaxInt64/2)-max(c.Begin, -math.MaxInt64/2)))
 	}
 	i.Time = momentOf(cmp.Or(f.clock, r.clock), c.Begin)
-	for _, fact := range c.Facts {
-		i.Facts = append(i.Facts, IncidentFact{resolve.Printable(fact.Key), resolve.Printable(fact.Value)})
-	}
 	for k := range c.Stacks {
 		s := &c.Stacks[k]
 		frames, state := r.by.Frames(s.Frames), s.State.String()
@@ -357,17 +364,13 @@ func whatRan(what string, names *resolve.Names, by resolve.Residual) string {
 	return by.Class(what)
 }
 
-// overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known
-// that it lasted until the last of its stacks.
+// overlaps finds the stalls of the incident's thread that it overlaps.
 func (x *incidents) overlaps(i *Incident) {
 	c := i.chunk
 	if c.WholeProcess {
 		return
 	}
-	end := max(c.End, c.Begin)
-	for k := range c.Stacks {
-		end = max(end, c.Stacks[k].Nanos)
-	}
+	end := lastSeen(c)
 	for _, s := range x.stalls {
 		if s.thread != c.Thread || s.end < c.Begin || s.begin > end {
 			continue
@@ -376,19 +379,21 @@ func (x *incidents) overlaps(i *Incident) {
 			i.Stalls = append(i.Stalls, s.number)
 		}
 		if Covers(s.begin, s.end, c.Begin, end) {
-			i.Covered, i.sampled, i.inCounted = true, i.sampled || s.sampled, i.inCounted || s.counts
+			i.Covered, i.Sampled, i.inCounted = true, i.Sampled || s.sampled, i.inCounted || s.counts
 		}
 	}
 }
 
 // incident reports whether an incident is in the view.
 func (v *viewer) incident(c *trace.Incident) bool {
+	return (c.WholeProcess || v.thread(c.Thread)) && v.overlaps(c.Begin, lastSeen(c))
+}
+
+// lastSeen returns until when an incident lasted, or, if it has no end, when the last of its stacks was taken.
+func lastSeen(c *trace.Incident) int64 {
 	end := max(c.End, c.Begin)
 	for k := range c.Stacks {
 		end = max(end, c.Stacks[k].Nanos)
 	}
-	if !c.WholeProcess && !v.thread(c.Thread) {
-		return false
-	}
-	return v.overlaps(c.Begin, end)
+	return end
 }

@@ -124,10 +124,7 @@ func (i *Incident) Title(r *Recording) string {
 		s := Stall{Thread: i.Thread}
 		text += " on " + s.threadName()
 	}
-	text += fmt.Sprintf(", %.3f s in", i.Begin.Seconds())
-	if !i.Time.IsZero() {
-		text += i.Time.Format(", 2006-01-02 15:04:05.000 UTC")
-	}
+	text += i.Time.began(i.Begin)
 	if !i.Ended {
 		text += ", no end was recorded"
 	}
@@ -163,9 +160,6 @@ func (i *Incident) cause() (methods []string, key string) {
 	}
 	return causeOf(methods, pathKey(i.HotPath), frames, i.What)
 }
-
-// Sampled reports whether a stall that covers it has stack samples.
-func (i *Incident) Sampled() bool { return i.sampled }
 
 // Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
 func (i *Incident) Lasted() time.Duration {

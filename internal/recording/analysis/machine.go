@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/evidence"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // MachineState is what was known of processor, memory, disk and input and output at a moment of a stall.
@@ -19,11 +18,7 @@ type MachineState struct {
 // setMachine takes over the states of the machine.
 func (s *Stall) setMachine(from *evidence.Stall) {
 	for _, m := range from.Machine {
-		state := MachineState{After: time.Duration(m.Nanos - from.Report.Begin), Facts: []IncidentFact{}}
-		for _, f := range m.Facts {
-			state.Facts = append(state.Facts, IncidentFact{resolve.Printable(f.Key), resolve.Printable(f.Value)})
-		}
-		s.Machine = append(s.Machine, state)
+		s.Machine = append(s.Machine, MachineState{time.Duration(m.Nanos - from.Report.Begin), printableFacts(m.Facts)})
 	}
 }
 

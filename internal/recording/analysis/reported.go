@@ -1,8 +1,10 @@
 package analysis
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
@@ -34,24 +36,16 @@ func residualOf(names *resolve.Names, other *r8.Mapping) resolve.Residual {
 	return resolve.Residual{By: other}
 }
 
-// appMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
-// first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
-// stack that has none it returns the innermost frames.
-func appMethods(frames []string, n int) []string {
-	var app, all []string
-	for _, f := range frames {
-		method := foreign.FrameMethod(f)
-		if len(all) < n {
-			all = append(all, method)
-		}
-		if foreign.OfApp(method) && len(app) < n {
-			app = append(app, method)
+// ownSamples returns the samples of a report with restored names, without those of the thread that held the lock.
+func ownSamples(r *devicereport.Report, by resolve.Residual) (own []devicereport.Sample) {
+	thread := r.Thread
+	for _, s := range r.Samples {
+		if thread = cmp.Or(thread, s.Thread); s.Thread == "" || s.Thread == thread {
+			s.Frames = by.Frames(s.Frames)
+			own = append(own, s)
 		}
 	}
-	if len(app) > 0 {
-		return app
-	}
-	return all
+	return own
 }
 
 // reported is what a report says about the cause of a stall. Times are -1 if they are not known.

@@ -76,21 +76,16 @@ func (s *Stall) roleOf(from *evidence.Stall) Role {
 	return o.role()
 }
 
-// roleOfReport returns what the stall of a report is. path has the methods of its hot path, by restores the names of
-// its stacks.
-func roleOfReport(r *devicereport.Report, path []resolve.Method, by resolve.Residual) Role {
+// roleOfReport returns what the stall of a report is. path has the methods of its hot path, samples are its thread's.
+func roleOfReport(r *devicereport.Report, path []resolve.Method, samples []devicereport.Sample) Role {
 	if _, isCall := trace.DescribedMethod(r.What); !isCall || len(path) == 0 {
 		return RoleStall
 	}
 	o := occasion{Method: &path[0], Ran: r.Ran()}
-	thread, all, idle := r.Thread, int64(0), int64(0)
-	for _, sample := range r.Samples {
-		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
-			continue // of the thread that held the lock
-		}
-		frames := by.Frames(sample.Frames)
-		o.Stacks = append(o.Stacks, frames)
-		if all += sample.Count; foreign.Idle(frames, false) != "" {
+	all, idle := int64(0), int64(0)
+	for _, sample := range samples {
+		o.Stacks = append(o.Stacks, sample.Frames)
+		if all += sample.Count; foreign.Idle(sample.Frames, false) != "" {
 			idle += sample.Count
 		}
 	}

@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -78,16 +77,10 @@ var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceI
 
 // RowOf makes a row of a stall.
 func RowOf(s *Stall) Row {
-	meta := s.Recording.Meta
-	c := Row{
-		Key: s.Key, Recording: s.Recording.Name, Number: s.Number,
-		App: meta["package"], Version: cmp.Or(meta["versionName"], s.Recording.Version()), BuildID: meta["buildId"],
-		Code: meta["versionCode"], Device: meta["device"],
-		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
-		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
-		User: s.Recording.User(), ReportKind: string(s.Kind),
-		NotCounted: s.NotCounted(), Thread: s.Thread.Name, Lasted: s.Wall.Nanoseconds(),
-	}
+	c := s.Recording.row(s.Number, s.Time)
+	c.Key, c.ReportKind, c.NotCounted = s.Key, string(s.Kind), s.NotCounted()
+	c.Wall, c.CPU, c.Lasted, c.Thread = s.Ran.Nanoseconds(), s.CPU.Nanoseconds(), s.Wall.Nanoseconds(), s.Thread.Name
+	c.Kind, c.Verdict, c.Title, c.Scene = s.Verdict.Kind, s.Verdict.Text, s.Title(), s.Scene
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
@@ -96,15 +89,25 @@ func RowOf(s *Stall) Row {
 	if s.Key == pathKey(nil) { // no traced method took long enough to be on a path
 		c.HotPath, c.Key = causeOf(nil, "", stack, s.Message.String())
 	}
-	c.setKind(s)
-	if !s.Time.IsZero() {
-		c.Time = s.Time.UnixMilli()
+	if s.Kind != StallMessage { // it is another trouble than a message with the same hot path
+		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
 	}
-	if id := meta["recordingId"]; id != "" && s.Reported {
+	if id := s.Recording.Meta["recordingId"]; id != "" && s.Reported {
 		c.ReportID = stallID(id, s.Sequence, s.Thread.Index)
 	}
 	if m := s.Verdict.Method; m != nil {
 		c.Method = m.Identity()
+	}
+	return c
+}
+
+// row returns a row with what the recording says of the program, of something that began at a time.
+func (r *Recording) row(number int, began Moment) Row {
+	c := Row{Recording: r.Name, Number: number, App: r.Meta["package"], BuildID: r.Meta["buildId"],
+		Version: cmp.Or(r.Meta["versionName"], r.Version()), Code: r.Meta["versionCode"], Device: r.Meta["device"],
+		User: r.User()}
+	if !began.IsZero() {
+		c.Time = began.UnixMilli()
 	}
 	return c
 }
@@ -145,27 +148,15 @@ func (c *Row) When() time.Time {
 	return time.UnixMilli(c.Time).UTC()
 }
 
-// setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a
-// message with the same hot path.
-func (c *Row) setKind(s *Stall) {
-	if s.Kind != StallMessage {
-		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
-	}
-}
-
 // IncidentRows makes rows of the incidents of a recording that has been read to its end. [Row.NotCounted] says
 // which do not count.
 func IncidentRows(r *Recording) []Row {
 	var all []Row
 	for _, i := range r.Incidents {
-		c := Row{
-			Recording: r.Name, Number: int(i.Number), Incident: i.Kind, ReportKind: i.Kind,
-			App: r.Meta["package"], Version: cmp.Or(r.Meta["versionName"], r.Version()), BuildID: r.Meta["buildId"],
-			Code: r.Meta["versionCode"], Device: r.Meta["device"],
-			User: r.User(), Wall: i.Lasted().Nanoseconds(), CPU: -1,
-			Kind: KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
-			Detector: i.Detector, NotCounted: i.NotCounted(), Lasted: i.Lasted().Nanoseconds(),
-		}
+		c := r.row(int(i.Number), i.Time)
+		c.Incident, c.ReportKind, c.Detector, c.NotCounted = i.Kind, i.Kind, i.Detector, i.NotCounted()
+		c.Wall, c.CPU, c.Lasted = i.Lasted().Nanoseconds(), -1, i.Lasted().Nanoseconds()
+		c.Kind, c.Verdict, c.Title, c.Scene = KindUnknown, i.Kind+", "+i.Text, i.Title(r), i.Scene
 		if i.Thread != nil {
 			c.Thread = i.Thread.Name
 		}
@@ -177,9 +168,6 @@ func IncidentRows(r *Recording) []Row {
 		if id := r.Meta["recordingId"]; id != "" {
 			// As the report that the device sends of it.
 			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
-		}
-		if !i.Time.IsZero() {
-			c.Time = i.Time.UnixMilli()
 		}
 		all = append(all, c)
 	}
@@ -220,9 +208,9 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 		cause.GC = *r.GC
 	}
 	named, key := namedPath(names, r.HotPath)
-	occurred := occurrenceOf(r)
+	occurred, samples := occurrenceOf(r), ownSamples(r, by)
 	if occurred.Incident == "" {
-		occurred.Role = roleOfReport(r, named, by)
+		occurred.Role = roleOfReport(r, named, samples)
 	}
 	s.NotCounted = occurred.NotCounted()
 	var path []string
@@ -231,17 +219,12 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	}
 	var longest []string
 	var most int64
-	thread := r.Thread
-	for _, sample := range r.Samples {
-		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
-			continue // of the thread that held the lock
-		}
-		frames := by.Frames(sample.Frames)
+	for _, sample := range samples {
 		for range min(sample.Count, 100) {
-			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, frames))
+			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, sample.Frames))
 		}
 		if sample.Count > most {
-			longest, most = frames, sample.Count
+			longest, most = sample.Frames, sample.Count
 		}
 	}
 	s.setStack(longest)
@@ -301,20 +284,10 @@ func causeOf(path []string, key string, stack []string, what string) ([]string, 
 	if len(path) > 0 {
 		return path, key
 	}
-	path = appMethods(stack, keyFrames)
+	path = foreign.AppMethods(stack, keyFrames)
 	slices.Reverse(path)
 	if len(path) == 0 {
-		return nil, textKey("what", []string{what})
+		return nil, textKey("what", what)
 	}
-	return path, textKey("frames", path)
-}
-
-// textKey is a key of texts. of separates keys of different things.
-func textKey(of string, texts []string) string {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s\n", of)
-	for _, t := range texts {
-		fmt.Fprintf(h, "%s\n", t)
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
+	return path, textKey(append([]string{"frames"}, path...)...)
 }

@@ -33,11 +33,11 @@ func TestRowOfReport(t *testing.T) {
 				HotPath: []string{"#17", "#97"}, Method: "#97"}},
 		{devicereport.Report{Kind: "missed-poll", Thread: "main", Duration: &duration, LockOwner: "worker\x1b holds a.B",
 			Samples: []devicereport.Sample{sample, holder}},
-			Row{Key: "missed-poll:" + textKey("frames", []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}), Wall: 3e9, CPU: -1,
+			Row{Key: "missed-poll:" + textKey("frames", "com.a.B.e", "com.a.B.d", "com.a.B.c"), Wall: 3e9, CPU: -1,
 				Kind: KindLock, Verdict: "missed-poll, waiting for a lock: com.a.B.c, while worker\uFFFD holds a.B",
 				HotPath: []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}, Method: "com.a.B.c"}},
 		{devicereport.Report{Kind: "sync-barrier", What: "w\x1b"},
-			Row{Key: "sync-barrier:" + textKey("what", []string{"w\uFFFD"}), CPU: -1,
+			Row{Key: "sync-barrier:" + textKey("what", "w\uFFFD"), CPU: -1,
 				Kind: KindUnknown, Verdict: "sync-barrier, cause unknown", Title: "w\uFFFD"}},
 	} {
 		got := RowOfReport(&c.report, names, nil)

@@ -227,7 +227,7 @@ func newStall(s *evidence.Stall, r *Recording) *Stall {
 	out.setMachine(s)
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	if out.Hang = out.hangOf(s, by); out.Hang != nil {
+	if out.Hang = out.hangOf(s); out.Hang != nil {
 		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
 			out.LockOwner = locks[0].Holder + resolve.Holds + cmp.Or(locks[0].Class, "it")
 		}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -33,10 +34,7 @@ func (s *Stall) interrupt(from *evidence.Stall) {
 	s.Ran = time.Duration(from.Ran())
 	s.Suspended = s.Wall - s.Ran
 	for _, t := range from.Suspended {
-		cause := suspensionCauses[t.Cause].name
-		if cause == "" {
-			cause = "unknown"
-		}
+		cause := cmp.Or(suspensionCauses[t.Cause].name, "unknown")
 		s.Suspensions = append(s.Suspensions, Suspension{time.Duration(t.Begin - s.begin),
 			time.Duration(t.End - t.Begin), cause})
 	}
@@ -54,10 +52,7 @@ func (s *Stall) suspendedText() string {
 	sums := map[string]time.Duration{}
 	var order []string
 	for _, t := range s.stopped {
-		text := suspensionCauses[t.Cause].text
-		if text == "" {
-			text = "the process did not run for"
-		}
+		text := cmp.Or(suspensionCauses[t.Cause].text, "the process did not run for")
 		if sums[text] == 0 {
 			order = append(order, text)
 		}

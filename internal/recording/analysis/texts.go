@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/units"
@@ -37,11 +38,17 @@ func (s *Stall) threadName() string {
 	return "thread " + s.Thread.Label
 }
 
-func (s *Stall) when() string {
-	text := fmt.Sprintf(", %.3f s in", s.Begin.Seconds())
-	if !s.Time.IsZero() {
-		text += s.Time.Format(", 2006-01-02 15:04:05.000 UTC")
+// began says when something began that was so long behind the origin of its recording.
+func (m Moment) began(in time.Duration) string {
+	text := fmt.Sprintf(", %.3f s in", in.Seconds())
+	if !m.IsZero() {
+		text += m.Format(", 2006-01-02 15:04:05.000 UTC")
 	}
+	return text
+}
+
+func (s *Stall) when() string {
+	text := s.Time.began(s.Begin)
 	switch {
 	case !s.Ended:
 		text += ", still open when the recording ended"
@@ -100,24 +107,24 @@ func (p Waiting) String() string {
 
 // Summary says in a line what there was, and what was wrong.
 func (r *Recording) Summary() string {
-	parts := []string{fmt.Sprintf("%s in %.1f s", Count(r.Stalls, "stall"), r.Span.Seconds())}
+	parts := []string{fmt.Sprintf("%s in %.1f s", units.Count(r.Stalls, "stall"), r.Span.Seconds())}
 	if threshold := r.Meta["slowMillis"]; threshold != "" {
 		parts[0] += ", of " + threshold + " ms and more"
 	}
 	if r.Runs > 0 {
-		parts = append(parts, Count(r.Runs, "run"))
+		parts = append(parts, units.Count(r.Runs, "run"))
 	}
 	if r.Waits > 0 {
-		parts = append(parts, Count(r.Waits, "wait")+" for work")
+		parts = append(parts, units.Count(r.Waits, "wait")+" for work")
 	}
 	if r.HasCalls() {
-		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, Count(r.Threads, "thread")))
+		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, units.Count(r.Threads, "thread")))
 	}
 	if n := len(r.Incidents) + r.OmittedIncidents; n > 0 {
-		parts = append(parts, Count(n, "incident"))
+		parts = append(parts, units.Count(n, "incident"))
 	}
 	if r.Unresolved > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, Count(r.Methods, "method")))
+		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, units.Count(r.Methods, "method")))
 	}
 	for _, m := range r.Missing {
 		parts = append(parts, r.MissingText(m))
@@ -176,27 +183,19 @@ func (r *Recording) OtherWarnings() []string {
 	}
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
-			r.Unresolved, Count(r.Methods, "method")))
+			r.Unresolved, units.Count(r.Methods, "method")))
 	}
 	for _, m := range r.Missing {
 		list = append(list, r.Name+": "+r.MissingText(m))
 	}
 	if r.unmeasured > 0 {
 		list = append(list, fmt.Sprintf("%s: %s of unknown duration in no group and no comparison", r.Name,
-			Count(r.unmeasured, "stall")))
+			units.Count(r.unmeasured, "stall")))
 	}
 	if text := r.Damaged(); text != "" {
 		list = append(list, r.Name+": damaged: "+text)
 	}
 	return list
-}
-
-// Count returns how many there are of something, "1 stall" or "2 stalls".
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Repaired lists in words what was repaired in the calls of the recording; it is empty if nothing was.
@@ -209,7 +208,7 @@ func (r *Recording) Repaired() string {
 				show = "shows"
 			}
 			counts[i].what = fmt.Sprintf("of them ended earlier, as %s %s of their methods",
-				units.Several(r.contradicting, "sample", "s"), show)
+				units.Count(r.contradicting, "sample"), show)
 		}
 	}
 	return countsText(counts)

@@ -263,7 +263,7 @@ func (e *grounds) verdict(k VerdictKind) Verdict {
 	e.blame(k.Kind)
 	e.see(k)
 	v := Verdict{Kind: k.Kind, Likely: k.likely != nil && k.likely(e) || e.lost() && k.Kind != KindUnknown,
-		Activity: e.activity, In: calledPlatform(e.frames),
+		Activity: e.activity, In: foreign.CalledPlatform(e.frames),
 		Causes: list(e.causes), Text: strings.Join(append([]string{k.sentence(e)}, e.stands(k)...), "; ")}
 	if e.step != nil {
 		v.Method = &e.step.Method
@@ -363,7 +363,7 @@ func (e *grounds) where() string {
 
 // inPlatform says which method of the platform the program had called.
 func (e *grounds) inPlatform() string {
-	if in := calledPlatform(e.frames); in != "" {
+	if in := foreign.CalledPlatform(e.frames); in != "" {
 		return " in " + in
 	}
 	return ""
@@ -375,7 +375,7 @@ func (e *grounds) explains(k VerdictKind) string {
 	if len(e.Samples) == 0 {
 		return "only the thread's state at the threshold shows it"
 	}
-	return fmt.Sprintf("%d of %s, about %s", c.Samples, Count(len(e.Samples), "sample"), units.Part(c.Nanos, e.Wall))
+	return fmt.Sprintf("%d of %s, about %s", c.Samples, units.Count(len(e.Samples), "sample"), units.Part(c.Nanos, e.Wall))
 }
 
 // stands says what a verdict stands on, and what is missing.

@@ -76,33 +76,17 @@ func composableOf(c *composition.Composable, of *composition.Compositions) Compo
 	return out
 }
 
-// shownComposables is how many composables the screen shows at most.
-const shownComposables = 5
-
-// compositions returns the lines about the composables of all recordings, in at most so many lines.
-func (s *Screen) compositions(room int) []string {
-	var lines []string
-	for _, r := range s.recordings {
-		most := min(shownComposables, (room-len(lines)-3)/2)
-		if c := compositionsOf(r); c != nil && len(c.Composables) > 0 && most > 0 {
-			name := ""
-			if len(s.recordings) > 1 {
-				name = r.Name + ": "
-			}
-			lines = append(append(lines, ""), c.lines(name, most)...)
-		}
-	}
-	return lines
-}
-
 // lines returns a title, and up to two lines about each of the first composables; most is how many.
 func (c *Compositions) lines(recording string, most int) []string {
+	if c == nil || len(c.Composables) == 0 {
+		return nil
+	}
 	n := uint64(0)
 	for i := range c.Composables {
 		n += c.Composables[i].Composed
 	}
-	title := fmt.Sprintf("%sCompose: %s of %s", recording, units.Several(n, "execution", "s"),
-		analysis.Count(len(c.Composables), "composable"))
+	title := fmt.Sprintf("%sCompose: %s of %s", recording, units.Count(n, "execution"),
+		units.Count(len(c.Composables), "composable"))
 	if c.Lost > 0 {
 		title += fmt.Sprintf("; %s more lost", units.Thousands(c.Lost))
 	}
@@ -139,14 +123,14 @@ func (c *Composable) lines() []string {
 func (c *Composable) details() string {
 	var parts []string
 	if c.Restarted > 0 {
-		parts = append(parts, "a state that it reads changed: "+units.Several(c.Restarted, "time", "s"))
+		parts = append(parts, "a state that it reads changed: "+units.Count(c.Restarted, "time"))
 	}
 	for i, p := range c.Changed[:min(mostNamed, len(c.Changed))] {
 		text := fmt.Sprintf("parameter %d changed: ", p.Number)
 		if i > 0 {
 			text = fmt.Sprintf("parameter %d: ", p.Number)
 		}
-		parts = append(parts, text+units.Several(p.Times, "time", "s"))
+		parts = append(parts, text+units.Count(p.Times, "time"))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -15,7 +16,8 @@ import (
 // Coroutines says what the suspend functions of a recording did. A call of one is all that it did from its begin to its
 // end, on whatever threads.
 type Coroutines struct {
-	// Functions are the suspend functions and lambdas, the one that was suspended for the longest time first.
+	// Functions are the suspend functions and lambdas: those of the program and then those of libraries, the one that was
+	// suspended for the longest time first.
 	Functions []SuspendFunction `json:"functions"`
 	// LostMarks is how many marks of coroutines the recorder has lost, UnplacedMarks how many fit no record, Ambiguous how
 	// many calls are not followed, because two continuations have the same hash code.
@@ -129,10 +131,18 @@ func coroutinesOf(r *analysis.Recording) *Coroutines {
 		out.Functions = append(out.Functions, sums[m].finish(r))
 	}
 	slices.SortStableFunc(out.Functions, func(a, b SuspendFunction) int {
-		return cmp.Or(cmp.Compare(b.Suspended, a.Suspended), cmp.Compare(b.Running, a.Running),
-			resolve.CompareMethods(a.Method, b.Method))
+		return cmp.Or(cmp.Compare(a.ofLibrary(), b.ofLibrary()), cmp.Compare(b.Suspended, a.Suspended),
+			cmp.Compare(b.Running, a.Running), resolve.CompareMethods(a.Method, b.Method))
 	})
 	return out
+}
+
+// ofLibrary is 1 for a function of a library, 0 for one of the program.
+func (f *SuspendFunction) ofLibrary() int {
+	if foreign.OfLibrary(f.Method.Identity()) {
+		return 1
+	}
+	return 0
 }
 
 // suspendSum is a suspend function that is summed up.

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,12 +13,12 @@ import (
 )
 
 // sampled is a recording of two threads that make the same calls: a call of two seconds with a call of half a second in
-// it. Samples show a library in the outer call, which waits now and then.
-type sampled struct{}
+// it. So many samples of each show a library in the outer call, which waits now and then.
+type sampled int
 
 func (sampled) Damage() trace.Damage { return trace.Damage{Closed: true} }
 
-func (sampled) Replay(h trace.Handler) error {
+func (samples sampled) Replay(h trace.Handler) error {
 	err := h.Chunk(&trace.Meta{Values: map[string]string{"tickNanos": "1000"}})
 	if err == nil {
 		err = h.Named(trace.FirstNamed, "lib.Store.read")
@@ -29,7 +30,7 @@ func (sampled) Replay(h trace.Handler) error {
 		s := &trace.Segment{Thread: thread, Kind: trace.SegmentOutermost, End: 2e9, Calls: []trace.Call{
 			{Method: 1, Parent: -1, Next: 2, Count: 1, End: 2e9},
 			{Method: 2, Parent: 0, Next: 2, Count: 1, Begin: 1e9, End: 1.5e9}}}
-		for k := range 15 {
+		for k := range int(samples) {
 			at := int64(k) * 1e8
 			if at >= 1e9 {
 				at += 5e8
@@ -57,7 +58,7 @@ func TestEstimated(t *testing.T) {
 	methods := new(Methods)
 	o := analysis.Options{Names: names}
 	methods.Connect(&o)
-	if err := analysis.Analyze("a.tgd", sampled{}, o); err != nil {
+	if err := analysis.Analyze("a.tgd", sampled(15), o); err != nil {
 		t.Fatal(err)
 	}
 	var table, tree, object bytes.Buffer
@@ -66,7 +67,7 @@ func TestEstimated(t *testing.T) {
 	}
 	o = analysis.Options{Names: names}
 	WriteTrees(&o, &tree, Least{})
-	if err := analysis.Analyze("a.tgd", sampled{}, o); err != nil {
+	if err := analysis.Analyze("a.tgd", sampled(15), o); err != nil {
 		t.Fatal(err)
 	}
 	j, err := NewJSON(&object, "test")
@@ -121,9 +122,36 @@ func (numbers) Name(m trace.Method) (trace.Name, bool) {
 func TestScreenOfSteadySamples(t *testing.T) {
 	got := screenOf(t, new(Screen), func(o analysis.Options) {
 		o.Names = numbers{}
-		if err := analysis.Analyze("a.tgd", sampled{}, o); err != nil {
+		if err := analysis.Analyze("a.tgd", sampled(15), o); err != nil {
 			t.Fatal(err)
 		}
 	})
 	golden.Compare(t, "testdata/screen-steady.golden", got)
+}
+
+// TestFewSamplesRankNothing: if four samples show a library, the screen lists the method that called it, with the time
+// that was recorded and what its thread did; with six, the library.
+func TestFewSamplesRankNothing(t *testing.T) {
+	for samples, want := range map[sampled][]string{
+		3: {"       own time  share        total        calls  samples  methods that ran",
+			"         2.00 s  100 %       4.00 s            2        6  a.Feed.load",
+			"       own time  share        total        calls  samples  methods that waited",
+			"         1.00 s  100 %       4.00 s            2        6  a.Feed.load"},
+		5: {"  6  lib.Store.read"},
+	} {
+		got := screenOf(t, new(Screen), func(o analysis.Options) {
+			o.Names = numbers{}
+			if err := analysis.Analyze("a.tgd", samples, o); err != nil {
+				t.Fatal(err)
+			}
+		})
+		for _, line := range want {
+			if !strings.Contains(got, line) {
+				t.Errorf("%d samples of each thread: no line %q in\n%s", samples, line, got)
+			}
+		}
+		if samples == 3 && strings.Contains(got, "lib.") {
+			t.Errorf("four samples are enough:\n%s", got)
+		}
+	}
 }

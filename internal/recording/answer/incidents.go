@@ -76,7 +76,7 @@ func (t *Text) incident(i *analysis.Incident, r *analysis.Recording) {
 		}
 		if i.Covered {
 			field("stall", "the calls are shown with stall "+strings.Join(numbers, ", "))
-			if !i.Sampled() {
+			if !i.Sampled {
 				t.incidentStacks(i, r)
 			}
 			return
@@ -112,6 +112,6 @@ func (t *Text) incidentStacks(i *analysis.Incident, r *analysis.Recording) {
 		writeFrames(t.w, s.Frames)
 	}
 	if n := len(i.Stacks) - len(shown); n > 0 {
-		fmt.Fprintf(t.w, "  %-9s%s; the JSON format has all\n", "", analysis.Count(n, "more stack"))
+		fmt.Fprintf(t.w, "  %-9s%s; the JSON format has all\n", "", units.Count(n, "more stack"))
 	}
 }

@@ -43,6 +43,7 @@ type Methods struct {
 	made       float64 // how many records the programs made
 	lossy      bool    // some of them are missing
 	recordings []*analysis.Recording
+	least      int // see [sums.Calls]
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
@@ -74,22 +75,22 @@ func (m *Methods) Connect(o *analysis.Options) {
 	var calls *sums.Calls
 	o.Also = func(*analysis.Recording) (trace.Handler, error) {
 		calls = sums.NewCalls()
+		calls.Least = m.least
 		return calls, nil
 	}
-	stall, end := o.Stall, o.End
-	o.Stall = func(s *analysis.Stall) error {
-		m.hot(s)
-		if stall == nil {
+	first(&o.Stall, m.hot)
+	first(&o.End, func(r *analysis.Recording) { m.add(calls, r) })
+}
+
+// first makes a function call another one first; it may be nil.
+func first[T any](of *func(T) error, call func(T)) {
+	next := *of
+	*of = func(x T) error {
+		call(x)
+		if next == nil {
 			return nil
 		}
-		return stall(s)
-	}
-	o.End = func(r *analysis.Recording) error {
-		m.add(calls, r)
-		if end == nil {
-			return nil
-		}
-		return end(r)
+		return next(x)
 	}
 }
 

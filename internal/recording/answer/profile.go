@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/sums"
 	"github.com/tracegen/tracegen/internal/recording/units"
@@ -242,7 +241,7 @@ func (l *Learned) shrink(m *Methods, p *filter.Profile, builds []*mapping.Mappin
 func (l *Learned) Write(w io.Writer, name string) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s: %s no longer traced, %d worth their calls; %s decided before\n", resolve.Printable(name),
-		analysis.Count(l.None, "method"), l.Full, analysis.Count(l.Kept, "line"))
+		units.Count(l.None, "method"), l.Full, units.Count(l.Kept, "line"))
 	fmt.Fprintf(out, "calls of traced methods: %.0f a second, %.0f without these; the budget is %.0f\n", l.Calls,
 		max(0, l.Left), l.budget.Calls)
 	fmt.Fprintf(out, "dex: about %d bytes for calls, %d without these", l.Dex, l.DexLeft)

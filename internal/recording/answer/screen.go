@@ -19,6 +19,7 @@ const (
 	shownRuns    = 3   // of these, runs if there are stalls too
 	shownFound   = 3   // causes of incidents
 	shownRanked  = 10  // methods by the time they ran; of those that waited half as many
+	leastSamples = 5   // that show a method in no recorded call, so that it is ranked
 )
 
 // Screen writes for people what matters most in recordings, in at most 60 lines. Stalls with one [analysis.Row.Key]
@@ -55,21 +56,9 @@ type cause struct {
 // Connect makes the screen take what is analyzed with these options.
 func (s *Screen) Connect(o *analysis.Options) {
 	s.causes, s.seen = map[string]*cause{}, map[methodKey]seenTime{}
-	stall, end := o.Stall, o.End
-	o.Stall = func(x *analysis.Stall) error {
-		s.stall(x)
-		if stall == nil {
-			return nil
-		}
-		return stall(x)
-	}
-	o.End = func(r *analysis.Recording) error {
-		s.recordings = append(s.recordings, r)
-		if end == nil {
-			return nil
-		}
-		return end(r)
-	}
+	first(&o.Stall, s.stall)
+	first(&o.End, func(r *analysis.Recording) { s.recordings = append(s.recordings, r) })
+	s.methods.least = leastSamples
 	s.methods.Connect(o)
 }
 
@@ -142,10 +131,7 @@ func (s *Screen) Close(w io.Writer) error {
 	var more []string
 	if !s.Details {
 		more = []string{"", "-v shows each stall with its stacks, --stall N one of them, --format table all methods"}
-	}
-	if !s.Details {
-		lines = append(lines, s.compositions(screenLines-leftForMethods-len(lines)-len(more))...)
-		lines = append(lines, s.coroutines(screenLines-leftForMethods-len(lines)-len(more))...)
+		lines = append(lines, s.kotlin(screenLines-leftForMethods-len(lines)-len(more))...)
 	}
 	lines = append(lines, s.ranking(screenLines-len(lines)-len(more))...)
 	for _, line := range append(lines, more...) {

@@ -254,3 +254,12 @@ func crowdedTape() string {
 	}
 	return b.String() + "exit reason=anr description=\"it did not answer\"\n"
 }
+
+// TestDeadlockOnScreen: the line about a deadlock begins with its circle, as it is cut if it is too long.
+func TestDeadlockOnScreen(t *testing.T) {
+	const circle = "deadlock: one waits for L held by two, two waits for M held by one"
+	c := &cause{worst: analysis.Row{Verdict: "stuck for at least 1.30 s in a.B.c (13 of 13 samples: " + circle + ")"}}
+	if got := new(Screen).why(c, 100); got != circle {
+		t.Error(got)
+	}
+}

@@ -28,7 +28,7 @@ func (s *Screen) entries() []string {
 	}
 	if s.idle.count > 0 {
 		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s for %s (%s); --idle shows them",
-			analysis.Count(s.idle.count, "wait"), units.Short(s.idle.longest), s.idle.awaited,
+			units.Count(s.idle.count, "wait"), units.Short(s.idle.longest), s.idle.awaited,
 			s.longest(&s.idle)))
 	}
 	return lines
@@ -55,10 +55,10 @@ func (s *Screen) stallTitle(list []*cause) string {
 		return "No stall"
 	}
 	if n == 0 {
-		return "No stall" + of + ": the setting slow lowers this"
+		return "No stall" + of + ": the setting slow, --slow of record, lowers this"
 	}
-	return fmt.Sprintf("%s%s, of %s; the longest first:", analysis.Count(n, "stall"), of,
-		analysis.Count(len(list), "cause"))
+	return fmt.Sprintf("%s%s, of %s; the longest first:", units.Count(n, "stall"), of,
+		units.Count(len(list), "cause"))
 }
 
 // found returns lines about the incidents that detectors have found, and that no stall shows.
@@ -87,9 +87,9 @@ func (s *Screen) found() []string {
 	case n == 0 && watched == "":
 		return nil
 	case len(all) == 0:
-		return []string{"", fmt.Sprintf("%s beside the stalls; detectors: %s", analysis.Count(n, "incident"), watched)}
+		return []string{"", fmt.Sprintf("%s beside the stalls; detectors: %s", units.Count(n, "incident"), watched)}
 	}
-	return s.list(fmt.Sprintf("%s, these beside the stalls; detectors: %s", analysis.Count(n, "incident"), watched), all,
+	return s.list(fmt.Sprintf("%s, these beside the stalls; detectors: %s", units.Count(n, "incident"), watched), all,
 		shownFound)
 }
 
@@ -116,7 +116,7 @@ func (s *Screen) list(title string, all []*cause, most int) []string {
 			for _, c := range all[i:] {
 				rest += c.count
 			}
-			return append(lines, fmt.Sprintf("  %d more of %s: -v shows all", rest, analysis.Count(len(all)-i, "cause")))
+			return append(lines, fmt.Sprintf("  %d more of %s: -v shows all", rest, units.Count(len(all)-i, "cause")))
 		}
 		lines = append(lines, s.lines(c)...)
 	}
@@ -168,10 +168,14 @@ func (s *Screen) longest(c *cause) string {
 	return name
 }
 
-// why is the verdict on the longest stall of a cause.
+// why is the verdict on the longest stall of a cause. Of a deadlock, the circle comes first.
 func (s *Screen) why(c *cause, width int) string {
 	const long, short = "time is spread over many methods, the largest part in ", "most in "
-	return fitting(strings.Replace(c.worst.Verdict, long, short, 1), width)
+	text := strings.Replace(c.worst.Verdict, long, short, 1)
+	if _, circle, ok := strings.Cut(text, ": deadlock: "); ok {
+		text = "deadlock: " + strings.TrimSuffix(circle, ")")
+	}
+	return fitting(text, width)
 }
 
 // whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case, with

@@ -13,29 +13,44 @@ import (
 )
 
 const (
-	shownSuspended = 5  // suspend functions on the screen at most
+	shownInBlock   = 5  // suspend functions, and composables, on the screen at most
 	leftForMethods = 10 // lines of the screen that are not used for them
 )
 
-// coroutines returns the lines about the suspend functions of all recordings, in at most so many lines.
-func (s *Screen) coroutines(room int) []string {
+// kotlin returns the lines about the composables and the suspend functions of all recordings, in at most so many lines.
+func (s *Screen) kotlin(room int) []string {
 	var lines []string
-	for _, r := range s.recordings {
-		most := min(shownSuspended, (room-len(lines)-3)/2)
-		if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 && most > 0 {
+	add := func(block func(r *analysis.Recording, name string, most int) []string) {
+		for _, r := range s.recordings {
 			name := ""
 			if len(s.recordings) > 1 {
 				name = r.Name + ": "
 			}
-			lines = append(lines, "")
-			lines = append(lines, c.lines(name, most)...)
+			if most := min(shownInBlock, (room-len(lines)-3)/2); most > 0 {
+				lines = append(lines, afterBlank(block(r, name, most))...)
+			}
 		}
 	}
+	add(func(r *analysis.Recording, name string, most int) []string {
+		return compositionsOf(r).lines(name, most)
+	})
+	add(func(r *analysis.Recording, name string, most int) []string { return coroutinesOf(r).lines(name, most) })
 	return lines
+}
+
+// afterBlank returns lines behind an empty one; none if there are none.
+func afterBlank(lines []string) []string {
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{""}, lines...)
 }
 
 // lines returns a title, and two lines about each of the first functions; most is how many.
 func (c *Coroutines) lines(recording string, most int) []string {
+	if c == nil || len(c.Functions) == 0 {
+		return nil
+	}
 	functions := c.own()
 	lines := []string{recording + c.title(functions)}
 	lines = append(lines, fmt.Sprintf("%12s %12s %9s %9s %12s  %s", "suspended", "running", "calls", "resumed", "longest",
@@ -77,8 +92,8 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 			atMost = "at most "
 		}
 	}
-	text := fmt.Sprintf("Coroutines: %s%s of %s", atMost, units.Several(calls, "call", "s"),
-		analysis.Count(len(functions), "suspend function"))
+	text := fmt.Sprintf("Coroutines: %s%s of %s", atMost, units.Count(calls, "call"),
+		units.Count(len(functions), "suspend function"))
 	if c.OnlyStalls {
 		text += " in stalls, as all else is not recorded"
 	}
@@ -86,10 +101,10 @@ func (c *Coroutines) title(functions []SuspendFunction) string {
 		text += "; suspended, or on threads that are not recorded"
 	}
 	if c.LostMarks > 0 {
-		text += fmt.Sprintf("; %s of suspensions lost", units.Several(c.LostMarks, "mark", "s"))
+		text += fmt.Sprintf("; %s of suspensions lost", units.Count(c.LostMarks, "mark"))
 	}
 	if c.Ambiguous > 0 {
-		text += fmt.Sprintf("; %s not followed", units.Several(c.Ambiguous, "call", "s"))
+		text += fmt.Sprintf("; %s not followed", units.Count(c.Ambiguous, "call"))
 	}
 	return text
 }

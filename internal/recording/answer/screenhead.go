@@ -87,7 +87,7 @@ func (s *Screen) titles() []string {
 			lines = append(lines, strings.Replace(line, "recording ", r.Name+": ", 1))
 		}
 	}
-	lines[0] = fmt.Sprintf("%s of %s in all; no call is missing from %d of them", analysis.Count(len(s.recordings),
+	lines[0] = fmt.Sprintf("%s of %s in all; no call is missing from %d of them", units.Count(len(s.recordings),
 		"recording"), units.Short(span), complete)
 	return lines
 }
@@ -118,7 +118,7 @@ func (s *Screen) cost() string {
 	if records == 0 {
 		return ""
 	}
-	text := units.Several(records, "record", "s")
+	text := units.Count(records, "record")
 	var costs []*analysis.Cost
 	for _, r := range s.recordings {
 		costs = append(costs, r.Cost)
@@ -128,7 +128,7 @@ func (s *Screen) cost() string {
 	}
 	if samples > 0 {
 		text += fmt.Sprintf("; %s of %s (%s) were taken in tracegen's own code, which is left out",
-			units.Thousands(tool), units.Several(samples, "stack", "s"),
+			units.Thousands(tool), units.Count(samples, "stack"),
 			units.Percent(time.Duration(tool), time.Duration(samples)))
 	}
 	return text
@@ -198,8 +198,8 @@ func (m *machineFacts) String() string {
 			parts = append(parts, fmt.Sprintf(form, values...))
 		}
 	}
-	add(m.processors, "%s", analysis.Count(int(m.processors), "processor"))
-	add(int64(m.pressureSeen), "waited for %d %% of the time", m.pressure)
+	add(m.processors, "%s", units.Count(int(m.processors), "processor"))
+	add(int64(m.pressureSeen), "tasks waited up to %d %% of the time", m.pressure)
 	add(m.heapMax, "Java heap %s of %s", kib(m.heap), kib(m.heapMax))
 	add(m.memory, "%s of %s free", kib(m.free), kib(m.memory))
 	add(m.low, "memory was low")

@@ -54,10 +54,7 @@ func (s *Screen) ranking(room int) []string {
 	}
 	unknown := s.table("ran or waited: not known", mostlyUnknown(all), func(m ranked) int64 { return m.unknown }, some)
 	tables := slices.Concat(ran(min(shownRanked, room-max(0, len(waited)-1)-max(0, len(unknown)-1))), waited, unknown)
-	if len(tables) == 0 {
-		return nil
-	}
-	return append([]string{""}, tables...)
+	return afterBlank(tables)
 }
 
 // mostlyUnknown returns the methods without those of which less than half a percent of all own time is not known: a few

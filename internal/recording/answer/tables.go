@@ -20,7 +20,7 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "stalls", "method")
 	for i, t := range list {
 		if i == top && top > 0 {
-			fmt.Fprintf(b, "... %s more\n", analysis.Count(len(list)-i, "method"))
+			fmt.Fprintf(b, "... %s more\n", units.Count(len(list)-i, "method"))
 			break
 		}
 		longest := t.atLeast(t.Longest)
@@ -61,7 +61,7 @@ func (t *MethodTotal) leftOutText() string {
 	if t.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%s%s left out]", more, units.Several(t.LeftOut, "call", "s"))
+	return fmt.Sprintf("  [%s%s left out]", more, units.Count(t.LeftOut, "call"))
 }
 
 func markedText(n uint64) string {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func howExact(r *analysis.Recording) []string {
 		parts = append(parts, "mapping "+r.Digest+" (not given)")
 	}
 	if r.Parts > 1 {
-		parts = append(parts, analysis.Count(r.Parts, "part"))
+		parts = append(parts, units.Count(r.Parts, "part"))
 	}
 	return parts
 }
@@ -183,7 +184,7 @@ func (t *Text) steps(name string, steps []analysis.Step, s *analysis.Stall, nest
 		}
 		if step.Estimated > 0 {
 			marked += fmt.Sprintf("  [estimated %s, %s]", units.Millis(time.Duration(step.Estimated)),
-				units.Several(uint64(step.Samples), "sample", "s"))
+				units.Count(step.Samples, "sample"))
 		}
 		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", units.Millis(time.Duration(step.Total)),
 			units.Millis(time.Duration(step.Self)),
@@ -233,10 +234,10 @@ func (t *Text) stacks(name string, samples []analysis.StackSample) {
 		}
 		l, more := &samples[i], ""
 		if n > 1 {
-			more = fmt.Sprintf(", and in %s until %s", analysis.Count(n-1, "more sample"), units.Millis(samples[i+n-1].After))
+			more = fmt.Sprintf(", and in %s until %s", units.Count(n-1, "more sample"), units.Millis(samples[i+n-1].After))
 		}
 		if shown++; shown > shownStacks {
-			fmt.Fprintf(t.w, "  %-9s%s more\n", "", analysis.Count(len(samples)-i, "sample"))
+			fmt.Fprintf(t.w, "  %-9s%s more\n", "", units.Count(len(samples)-i, "sample"))
 			return
 		}
 		fmt.Fprintf(t.w, "  %-9safter %s%s: %s, %s\n", name, units.Millis(l.After), more, l.State, l.Activity)
@@ -286,11 +287,10 @@ func (t *Text) pending(s *analysis.Stall) {
 func (t *Text) End(r *analysis.Recording) error {
 	t.incidents(r)
 	t.locks(r)
-	if c := coroutinesOf(r); c != nil && len(c.Functions) > 0 {
-		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Functions)), "\n"))
-	}
-	if c := compositionsOf(r); c != nil && len(c.Composables) > 0 {
-		fmt.Fprintf(t.w, "\n%s\n", strings.Join(c.lines("", len(c.Composables)), "\n"))
+	for _, block := range [][]string{coroutinesOf(r).lines("", math.MaxInt), compositionsOf(r).lines("", math.MaxInt)} {
+		for _, line := range afterBlank(block) {
+			fmt.Fprintln(t.w, line)
+		}
 	}
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
 // title says in a line which process it is.
@@ -22,7 +23,7 @@ func title(p *resolve.TraceProcess) string {
 			text += ", " + more
 		}
 	}
-	text += ": " + analysis.Count(p.Threads, "thread")
+	text += ": " + units.Count(p.Threads, "thread")
 	if p.Truncated {
 		text += "; the text is cut off, so that threads and deadlocks may be missing"
 	}

@@ -119,7 +119,7 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 				sum += t.Nodes[k].Total
 			}
 			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(sum), "", "", "", indent,
-				analysis.Count(len(left[depth]), "call path"), millis(limit))
+				units.Count(len(left[depth]), "call path"), millis(limit))
 			left[depth] = nil
 			continue
 		}

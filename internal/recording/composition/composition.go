@@ -46,7 +46,7 @@ const anonymous = ".<anonymous>"
 
 // Times says in words how often it was executed, and whether for the first time.
 func (c *Composable) Times() string {
-	times := units.Several(c.Executed, "time", "s")
+	times := units.Count(c.Executed, "time")
 	switch c.Again {
 	case 0:
 		return "composed " + times

@@ -511,7 +511,7 @@ func joined(t *testing.T, chunks []trace.Chunk, partial bool) *Coroutines {
 	t.Helper()
 	list := chunkList(chunks)
 	j := new(Joiner)
-	if err := trace.ReplayWith(&list, handler{j}, trace.ReplayOptions{}); err != nil {
+	if err := trace.Replay(&list, handler{j}, trace.ReplayOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	out := j.Join(partial)

@@ -522,14 +522,46 @@ func (s *sum) enter(n *Node) {
 // switched off. The time of calls of other methods, as those of libraries, is their caller's: it is to blame for them.
 func Programs(t *Tree) *Tree {
 	grafted := Graft(t)
-	if grafted == t {
-		return t
-	}
-	for k := len(grafted.Nodes) - 1; k > 0; k-- {
-		if n := &grafted.Nodes[k]; n.Grafted.Estimated && n.Method >= trace.FirstNamed {
-			grafted.Nodes[n.Parent].Self += n.Self
-			n.Self = 0
-		}
+	if grafted != t {
+		fold(grafted, func(m trace.Method) bool { return m >= trace.FirstNamed })
 	}
 	return grafted
+}
+
+// FoldRare moves the own time of estimated calls to the call around each, if fewer than least samples in all trees show
+// the method itself: that would be a guess. It changes the trees, which [Graft] has returned.
+func FoldRare(trees []*Tree, least int) {
+	samples := map[trace.Method]int{}
+	for _, t := range trees {
+		own := make([]int, len(t.Nodes)) // samples that show an estimated call and none below it
+		for k := len(t.Nodes) - 1; k > 0; k-- {
+			n := &t.Nodes[k]
+			if n.Grafted.Estimated && !n.Grafted.Pooled {
+				own[k] += n.Grafted.Samples
+				own[n.Parent] -= n.Grafted.Samples
+				samples[n.Method] += own[k]
+			}
+		}
+	}
+	for _, t := range trees {
+		fold(t, func(m trace.Method) bool { return samples[m] < least })
+	}
+}
+
+// fold moves the own time of estimated calls of some methods to the call around each, whose samples these are already.
+func fold(t *Tree, away func(trace.Method) bool) {
+	for k := len(t.Nodes) - 1; k > 0; k-- {
+		n := &t.Nodes[k]
+		if !n.Grafted.Estimated || n.Self == 0 || !away(n.Method) {
+			continue
+		}
+		to := &t.Nodes[n.Parent]
+		from, w := &n.Grafted, &to.Grafted
+		to.Self += n.Self
+		w.Waiting, w.Blocked = w.Waiting+from.Waiting, w.Blocked+from.Blocked
+		if from.CPU >= 0 {
+			w.CPU = max(0, w.CPU) + from.CPU
+		}
+		n.Self, from.Waiting, from.Blocked, from.CPU = 0, 0, 0, -1
+	}
 }

@@ -221,3 +221,54 @@ func TestGraftTrimmed(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldRare: a method that few samples show has no own time, one that enough show loses none; the sums of own times,
+// and of those in which threads waited, stay the same.
+func TestFoldRare(t *testing.T) {
+	const least = 5
+	states := func(tree *evidence.Tree) (sum [3]int64) {
+		for k := range tree.Nodes {
+			n := &tree.Nodes[k]
+			sum[0], sum[1], sum[2] = sum[0]+n.Self, sum[1]+n.Grafted.Waiting, sum[2]+max(0, n.Grafted.CPU)
+		}
+		return sum
+	}
+	rare, frequent := 0, 0
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		run := newRun(r)
+		s := &run.segment
+		s.Samples = s.Samples[:1+r.IntN(40)]
+		showing := map[trace.Method]int{}
+		for i := range s.Samples {
+			s.Samples[i].State = []trace.ThreadState{2, trace.ThreadWaiting}[r.IntN(2)]
+			if below := s.Samples[i].Below; len(below) > 0 {
+				showing[below[len(below)-1]]++
+			}
+		}
+		var tree evidence.Tree
+		tree.Add(s)
+		grafted := evidence.Graft(&tree)
+		before, sums := states(grafted), evidence.Sums(grafted)
+		evidence.FoldRare([]*evidence.Tree{grafted}, least)
+		if after := states(grafted); after != before {
+			t.Fatalf("seed %d: own time, waiting, CPU: %v, were %v", seed, after, before)
+		}
+		for i, m := range evidence.Sums(grafted) {
+			switch n := showing[m.Method]; {
+			case m.Method < trace.FirstNamed:
+			case n < least && m.Self > 0:
+				t.Fatalf("seed %d: %d samples, %d ns", seed, n, m.Self)
+			case n < least:
+				rare++
+			case m.Self < sums[i].Self:
+				t.Fatalf("seed %d: %d samples, %d ns of %d", seed, n, m.Self, sums[i].Self)
+			default:
+				frequent++
+			}
+		}
+	}
+	if rare < 20 || frequent < 20 {
+		t.Errorf("%d rare methods, %d others", rare, frequent)
+	}
+}

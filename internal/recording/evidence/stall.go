@@ -257,7 +257,7 @@ func (j *Joiner) Segment(s *trace.Segment) error {
 		}
 		k.Kind = s.Kind
 	}
-	k.Tree.Add(j.stopped.Running(s))
+	k.Tree.Add(running(&j.stopped, s))
 	k.Tree.Trim(4 * maxStallNodes)
 	k.Repairs.Add(s.Repairs)
 	k.end, k.ended = max(k.end, s.EndRecord), s.End

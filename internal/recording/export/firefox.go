@@ -239,7 +239,7 @@ func (f *firefox) close() error {
 
 // writeMeta comes last: which marks there are is known once all frames have been written.
 func (f *firefox) writeMeta() {
-	interval := decimal(nil, max(f.tick, 1000), 1_000_000)
+	interval := decimal(nil, max(f.tick, 1000))
 	repaired := []string{`"Other"`}
 	for _, m := range f.repaired {
 		repaired = append(repaired, quoted(m))
@@ -384,8 +384,8 @@ func (f *firefox) writeSamples(t *foxThread) {
 		}
 		return strconv.AppendInt(b, path, 10)
 	})
-	each("time", func(b []byte, _, at, _ int64) []byte { return decimal(b, at, 1_000_000) })
-	f.length(each("weight", func(b []byte, _, _, took int64) []byte { return decimal(b, took, 1_000_000) }))
+	each("time", func(b []byte, _, at, _ int64) []byte { return decimal(b, at) })
+	f.length(each("weight", func(b []byte, _, _, took int64) []byte { return decimal(b, took) }))
 	f.w.WriteString(",\n")
 }
 
@@ -396,12 +396,12 @@ func (f *firefox) writeMarkers(t *foxThread) {
 	f.w.WriteString(`"markers":{`)
 	f.column("data", n, func(b []byte, i int) []byte { return append(b, t.markers[i].data...) })
 	f.column("name", n, func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(t.markers[i].name), 10) })
-	f.column("startTime", n, func(b []byte, i int) []byte { return decimal(b, t.markers[i].begin, 1_000_000) })
+	f.column("startTime", n, func(b []byte, i int) []byte { return decimal(b, t.markers[i].begin) })
 	f.column("endTime", n, func(b []byte, i int) []byte {
 		if t.markers[i].instant() {
 			return append(b, "null"...)
 		}
-		return decimal(b, t.markers[i].end, 1_000_000)
+		return decimal(b, t.markers[i].end)
 	})
 	f.column("phase", n, func(b []byte, i int) []byte {
 		if t.markers[i].instant() {

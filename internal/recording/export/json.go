@@ -32,8 +32,9 @@ func object(facts []fact) string {
 	return string(append(b, '}'))
 }
 
-// decimal appends n/unit, exactly. unit is a power of ten, n is not negative.
-func decimal(b []byte, n, unit int64) []byte {
+// decimal appends nanoseconds as milliseconds, exactly. n is not negative.
+func decimal(b []byte, n int64) []byte {
+	unit := int64(1_000_000)
 	b = strconv.AppendInt(b, n/unit, 10)
 	for point, rest := true, n%unit; rest != 0; rest %= unit {
 		if point {

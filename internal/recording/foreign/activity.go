@@ -82,6 +82,13 @@ func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes
 var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
+// OfLibrary reports whether a method is the platform's, or that of a library that is known for suspend functions.
+func OfLibrary(method string) bool { return OfPlatform(method) || beginsWith(method, libraryPrefixes) }
+
+var libraryPrefixes = []string{"kotlin.", "kotlinx.", "androidx.", "io.ktor.", "okhttp3.", "okio.", "retrofit2.",
+	"coil.", "coil3.", "arrow.", "app.cash.", "io.netty.", "io.grpc.", "io.micronaut.", "io.vertx.", "reactor.",
+	"org.jetbrains.exposed.", "org.springframework.", "com.google.android.gms."}
+
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
 func OfTool(method string) bool {
 	return slices.ContainsFunc(toolPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
@@ -118,6 +125,40 @@ func FirstOfApp(frames []string) string {
 		}
 	}
 	return ""
+}
+
+// CalledPlatform returns the method of the platform that the innermost method of the program has called; empty if there
+// is none.
+func CalledPlatform(frames []string) string {
+	called := ""
+	for _, f := range frames {
+		m := FrameMethod(f)
+		if !OfPlatform(m) {
+			break
+		}
+		called = m
+	}
+	return called
+}
+
+// AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
+// first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
+// stack that has none it returns the innermost frames.
+func AppMethods(frames []string, n int) []string {
+	var app, all []string
+	for _, f := range frames {
+		method := FrameMethod(f)
+		if len(all) < n {
+			all = append(all, method)
+		}
+		if OfApp(method) && len(app) < n {
+			app = append(app, method)
+		}
+	}
+	if len(app) > 0 {
+		return app
+	}
+	return all
 }
 
 // activityTexts say what a thread does in a method of the platform.

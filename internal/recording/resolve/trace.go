@@ -138,13 +138,13 @@ func doubtText(p *foreign.Process, d foreign.Doubt, by Residual) string {
 	}
 	who, what := waits[0].place(), waits[0].lockText(waits)
 	if n := len(d.Waits) - 1; n > 0 {
-		who += fmt.Sprintf(" (and %s more)", units.Several(uint64(n), "thread", "s"))
+		who += fmt.Sprintf(" (and %s more)", units.Count(n, "thread"))
 	}
 	switch d.Kind {
 	case foreign.DoubtCut:
 		return "it is cut off"
 	case foreign.DoubtUnread:
-		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", units.Several(uint64(p.Unread), "line", "s"),
+		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", units.Count(p.Unread, "line"),
 			Printable(p.UnreadLine))
 	case foreign.DoubtStates:
 		return fmt.Sprintf("it does not say whether %s waits for a lock", who)

@@ -158,11 +158,12 @@ func (s *Source) Parts() int {
 // itself, and before a [*trace.StallChunk] with what it says of the message. Methods that only have a name are
 // introduced.
 func (s *Source) Replay(h trace.Handler) error {
+	o := trace.ReplayOptions{Messages: s.Messages, Frames: s.Frames}
 	switch {
 	case s.parts != nil:
-		return trace.ReplayWith(s.parts, h, trace.ReplayOptions{Messages: s.Messages, Frames: s.Frames})
+		return trace.Replay(s.parts, h, o)
 	case s.reader != nil:
-		return trace.ReplayWith(s.reader, h, trace.ReplayOptions{Messages: s.Messages, Frames: s.Frames})
+		return trace.Replay(s.reader, h, o)
 	}
 	return replayReports(s.text, h, s.Restorer)
 }

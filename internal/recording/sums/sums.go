@@ -76,7 +76,7 @@ func (t *Sum) Rests() string {
 	if e.Total > 0 && t.Total != t.Self {
 		text += ", total " + units.PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
 	}
-	text += ", " + units.Several(uint64(e.Samples), "sample", "s")
+	text += ", " + units.Count(e.Samples, "sample")
 	if e.Total > 0 && e.Total == t.Total {
 		text += ", estimated"
 	} else if e.Total > 0 {
@@ -319,6 +319,10 @@ func AddTo(to, n *evidence.Node) {
 // Calls sums up the calls of one recording by method, and what its samples show of them. It is a [trace.Handler].
 type Calls struct {
 	Sums
+	// Least is how many samples must show a method in calls that were not recorded, so that it has their own time. With
+	// fewer, the call around them has it.
+	Least int
+
 	paths Paths
 }
 
@@ -354,20 +358,33 @@ func (s *Calls) Graft(letGo map[trace.Method]bool) {
 	if list == nil {
 		return
 	}
+	divided := map[trace.Method]int64{} // what of the own time of recorded calls other methods have
 	for _, t := range list {
 		for _, m := range evidence.Sums(t.Recorded) {
 			sum := &s.list[s.of(m.Method)]
 			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
+			divided[m.Method] += m.Self
 		}
 	}
+	var grafted []*evidence.Tree
+	for _, t := range list {
+		grafted = append(grafted, t.Tree)
+	}
+	evidence.FoldRare(grafted, s.Least)
 	var trees []evidence.Divided
 	for _, t := range list {
 		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree, LetGo: letGo})
 		for _, m := range evidence.Sums(t.Tree) {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
+			divided[m.Method] -= m.Self
 		}
 	}
 	s.bound(trees)
+	for m, part := range divided {
+		if sum := &s.list[s.of(m)]; s.Least > 0 && part == 0 && sum.Estimate.Self == 0 {
+			sum.Estimate.SelfLow, sum.Estimate.SelfHigh = sum.Self, sum.Self // as it was recorded
+		}
+	}
 }
 
 // bound sets the bounds of what is estimated.

@@ -39,6 +39,9 @@ func Millis(d time.Duration) string {
 
 // Short returns a duration with the digits that matter.
 func Short(d time.Duration) string {
+	if d == 0 {
+		return "0 ms"
+	}
 	n := float64(d.Abs())
 	for _, u := range []struct {
 		least, unit float64
@@ -74,7 +77,7 @@ func Commas(digits string) string {
 }
 
 // PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s",
-// or "0.1 s, ≤ 2.3 s" if it may be more than twice as long.
+// or "0.1, ≤ 2.3 s" if it may be more than twice as long.
 func PlusMinus(nanos, low, high int64) string {
 	off := max(nanos-low, high-nanos)
 	if off <= 0 {
@@ -88,17 +91,17 @@ func PlusMinus(nanos, low, high int64) string {
 	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
 	if off > nanos && off == high-nanos {
 		decimals = max(0, int(math.Ceil(1-math.Log10(float64(high)/unit))))
-		return number(nanos) + " " + name + ", ≤ " + number(high) + " " + name
+		return number(nanos) + ", ≤ " + number(high) + " " + name
 	}
 	return number(nanos) + " ± " + number(off) + " " + name
 }
 
-// Several returns a number and what is counted, in the plural unless it is 1.
-func Several(n uint64, what, plural string) string {
+// Count returns a number and what is counted, in the plural unless it is 1: "1 stall" or "2,000 stalls".
+func Count[N int | uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return Thousands(n) + " " + what + plural
+	return Commas(fmt.Sprint(n)) + " " + what + "s"
 }
 
 // Tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
@@ -139,4 +142,13 @@ func Seconds(d time.Duration) string {
 		return fmt.Sprintf("%.1f s are", d.Seconds())
 	}
 	return fmt.Sprintf("%d ms are", d.Milliseconds())
+}
+
+// AtLeast returns a duration in seconds that is not longer than it.
+func AtLeast(d time.Duration) string {
+	unit, decimals := 100*time.Millisecond, 1
+	if d < 10*time.Second {
+		unit, decimals = 10*time.Millisecond, 2
+	}
+	return strconv.FormatFloat(d.Truncate(unit).Seconds(), 'f', decimals, 64) + " s"
 }

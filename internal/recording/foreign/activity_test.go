@@ -1,4 +1,4 @@
-package analysis
+package foreign
 
 import (
 	"strings"
@@ -16,8 +16,18 @@ func TestAppMethods(t *testing.T) {
 			"java.lang.Thread.sleep android.os.Looper.loop"},
 	} {
 		frames := strings.Split(strings.ReplaceAll(test.frames, ") ", ")\n"), "\n")
-		if got := strings.Join(appMethods(frames, 3), " "); got != test.want {
+		if got := strings.Join(AppMethods(frames, 3), " "); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.frames, got, test.want)
+		}
+	}
+}
+
+// TestOfLibrary: frameworks with suspend functions are libraries, and packages whose names begin alike are not.
+func TestOfLibrary(t *testing.T) {
+	for method, want := range map[string]bool{"io.ktor.server.Engine.run": true, "java.util.List.get": true,
+		"kotlinx.coroutines.DelayKt.delay": true, "app.Feed.load": false, "coilguns.Main.run": false} {
+		if got := OfLibrary(method); got != want {
+			t.Errorf("%s: %v, want %v", method, got, want)
 		}
 	}
 }
