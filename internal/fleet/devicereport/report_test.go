@@ -141,6 +141,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("[1e-1000,4e308]")
 	f.Fuzz(func(t *testing.T, text string) {
 		if v, _, err := parseJSON(text); err == nil {
+			if !json.Valid([]byte(text)) {
+				t.Fatal("encoding/json refuses it")
+			}
 			again, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)
