@@ -28,8 +28,8 @@ type parser struct {
 }
 
 // parseJSON reads a text that is one JSON value, with nothing but blanks around it. large is the first number that is
-// too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot read it. The value does not
-// share memory with the text.
+// too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot read it. Numbers, names of
+// members and strings share memory with the text.
 func parseJSON(text string) (v any, large string, err error) {
 	if !utf8.ValidString(text) {
 		return nil, "", errors.New("not UTF-8")
@@ -103,7 +103,7 @@ func (p *parser) value(depth int) (any, error) {
 		if _, err := strconv.ParseFloat(word, 64); err != nil && p.large == "" {
 			p.large = word
 		}
-		return json.Number(strings.Clone(word)), nil
+		return json.Number(word), nil
 	}
 }
 
@@ -162,7 +162,7 @@ func (p *parser) string() (string, error) {
 			if escapes {
 				return unescape(p.text[begin:p.at])
 			}
-			return strings.Clone(p.text[begin+1 : p.at-1]), nil
+			return p.text[begin+1 : p.at-1], nil
 		}
 	}
 	return "", p.unexpected()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,30 @@ func numbered(n int) (members []string) {
 		members = append(members, `"x`+string(rune('0'+i/10))+string(rune('0'+i%10))+`":1`, `"x`+string(rune('0'+i))+`":1`)
 	}
 	return members
+}
+
+// TestReportsKeepNoText keeps reports of long texts.
+//
+// Invariant: A report does not keep its text in memory.
+func TestReportsKeepNoText(t *testing.T) {
+	long := strings.Replace(whole, `{"x":1e5}`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var kept []*Report
+	for range 32 {
+		r, err := Parse(strings.Clone(long))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, r)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(kept)
+	if more := int64(after.HeapAlloc) - int64(before.HeapAlloc); more > 4<<20 {
+		t.Errorf("%d reports keep %d bytes", len(kept), more)
+	}
 }
 
 // FuzzParse reads what was accepted again.
