@@ -24,9 +24,6 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
-// questions are the files of docs/sql that each engine runs as they are.
-var questions = []string{"worst", "since", "devices", "scenes", "regressions", "user", "anr", "detectors"}
-
 // readSQL returns a file of docs/sql.
 func readSQL(t *testing.T, name string) string {
 	t.Helper()
@@ -37,13 +34,13 @@ func readSQL(t *testing.T, name string) string {
 func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (answers map[string][][]string) {
 	t.Helper()
 	asked := append([]string(nil), queries...)
-	for _, name := range questions {
+	for _, name := range oracle.Questions {
 		asked = append(asked, readSQL(t, name))
 	}
 	rows, err := e.Query(t.Context(), dir, readSQL(t, e.Name)+readSQL(t, "reports"), asked...)
 	oracle.Require(t, err)
 	answers = map[string][][]string{}
-	for i, name := range append(append([]string(nil), queries...), questions...) {
+	for i, name := range append(append([]string(nil), queries...), oracle.Questions...) {
 		answers[name] = rows[i]
 	}
 	return answers
@@ -262,8 +259,10 @@ func TestEnginesAgree(t *testing.T) {
 			want := askEngine(t, oracle.DuckDB, dir)
 			for _, e := range []oracle.Engine{oracle.ClickHouse, oracle.Spark} {
 				got := askEngine(t, e, dir)
-				for _, name := range questions {
-					compareRows(t, e.Name+" "+name, want[name], got[name])
+				for _, name := range oracle.Questions {
+					if d := oracle.CompareRows(want[name], got[name]); d != "" {
+						t.Errorf("%s %s: %s", e.Name, name, d)
+					}
 					if len(want[name]) > 0 != (reports > 0) {
 						t.Errorf("%s: %d rows", name, len(want[name]))
 					}
@@ -274,34 +273,6 @@ func TestEnginesAgree(t *testing.T) {
 				compareGroups(t, &groups, want)
 			}
 		})
-	}
-}
-
-// compareRows compares rows of an engine with those of DuckDB. Numbers with a fraction may differ by their last digits,
-// as sums of them depend on the order.
-func compareRows(t *testing.T, name string, want, got [][]string) {
-	t.Helper()
-	if len(want) != len(got) {
-		t.Errorf("%s: %d rows, DuckDB has %d", name, len(got), len(want))
-		return
-	}
-	same := func(a, b string) bool {
-		x, errX := strconv.ParseFloat(a, 64)
-		y, errY := strconv.ParseFloat(b, 64)
-		_, errInt := strconv.ParseInt(a, 10, 64)
-		return a == b || errInt != nil && errX == nil && errY == nil && math.Abs(x-y) <= 1e-9*math.Abs(x)+1e-15
-	}
-	for i := range want {
-		if len(want[i]) != len(got[i]) {
-			t.Errorf("%s: row %d has %d columns, in DuckDB %d", name, i, len(got[i]), len(want[i]))
-			return
-		}
-		for k := range want[i] {
-			if !same(want[i][k], got[i][k]) {
-				t.Errorf("%s: row %d is\n%q, in DuckDB\n%q", name, i, got[i], want[i])
-				return
-			}
-		}
 	}
 }
 
