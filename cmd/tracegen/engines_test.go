@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -232,6 +233,71 @@ func reportedStalls(t *testing.T, store string) map[string][]int {
 		}
 	}
 	return found
+}
+
+// TestCompareReports compares the reports of two builds in a store.
+//
+// Invariant: compare and group count the same users of the same groups.
+func TestCompareReports(t *testing.T) {
+	dir := t.TempDir()
+	fillStore(t, dir, 2000)
+	mappings := []string{"--mapping", filepath.Join(dir, "mappings")}
+	builds, err := filepath.Glob(filepath.Join(dir, "collected", "reports", "package=*", "mapping=*"))
+	if err != nil || len(builds) != 2 {
+		t.Fatal(builds, err)
+	}
+	var out, errs bytes.Buffer
+	args := append([]string{"compare", builds[0], builds[1], "--format", "json", "--top", "0"}, mappings...)
+	if code := runTool(t.Context(), args, strings.NewReader(""), &out, &errs); code != cli.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	var c group.Comparison
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Unit != group.UnitUser || len(c.Changes) > 0 || len(c.Stalls) < 12 {
+		t.Errorf("unit %s, %d methods, %d groups", c.Unit, len(c.Changes), len(c.Stalls))
+	}
+	l, err := lake.Open(filepath.Join(dir, "collected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, build := range builds {
+		side := []group.Side{c.Old, c.New}[i]
+		users := map[string]bool{}
+		for f, err := range l.Files(t.Context(), "reports/package=com.example/"+filepath.Base(build)+"/") {
+			if err == nil {
+				err = l.Read(t.Context(), f.Name, func(r *lake.Row) error {
+					if r.User != nil {
+						users[*r.User] = true
+					} else {
+						users[r.Recording] = true
+					}
+					return nil
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if side.Units != len(users) {
+			t.Errorf("%d users, want %d", side.Units, len(users))
+		}
+		want := readGroups(t, append(mappings, build)...)
+		hurt := map[string]*group.StallGroup{}
+		for _, g := range want.Groups {
+			hurt[g.Key] = g
+		}
+		for _, s := range c.Stalls {
+			got, mean := []int{s.Old, s.New}[i], []float64{s.OldMean, s.NewMean}[i]
+			if g := hurt[s.Key]; g == nil && got != 0 || g != nil && (g.Users != got || math.Abs(mean-float64(g.Mean)) > 1) {
+				t.Errorf("%s: %d users, %.0f ns on average, want %+v", s.Key, got, mean, g)
+			}
+		}
+		if side.First != want.First || side.Last != want.Last {
+			t.Errorf("versions %s to %s, want %s to %s", side.First, side.Last, want.First, want.Last)
+		}
+	}
 }
 
 // TestEnginesAgree runs all questions with three engines, which share no code, on the same files: rows that are there
