@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/collect"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
@@ -56,14 +58,14 @@ func fleetReport(digests []string, id int) string {
 	fmt.Fprintf(&b, `{"format":"tracegen-report","version":1,"id":"%016x-%c%d-1","kind":%q,"detector":"looper",`+
 		`"basic":{"package":%q,"versionName":"4.%d","versionCode":"4%02d","buildId":"b%d","mapping":%q,`+
 		`"manufacturer":"maker %d","device":"device %d","abi":"arm64-v8a","sdk":%d,"process":%[5]q,"pid":%[13]d,`+
-		`"session":"%016[14]x","user":"%016[15]x","scene":"Screen%[16]d","foreground":true,"thread":"main",`+
+		`"session":"%016[14]x","user":"u%015[15]x","scene":"Screen%[16]d","foreground":true,"thread":"main",`+
 		`"what":"Handler (android.view.Choreographer$FrameHandler) {%[17]x} null: %[18]d"},`, recording, letter, id, kind,
 		fleetApp, build, build, build, digests[build], id%5, id%300, 21+id%16, id%30000, recording, id*104729%100_000, id%40,
 		id*31, id%9)
 	fmt.Fprintf(&b, `"timing":{"wallMillis":%d,"durationMillis":%d.25,"suspendedMillis":0,"cpuMillis":%d,"gcCount":1,`+
 		`"gcMillis":%d,"ended":true},"cpu":{"load":%d.5,"processors":8,"memoryAvailable":%d},"stack":{"key":"%016x",`+
 		`"hotPath":[1048574,17,%d,%d,%d],"calls":[`, int64(fleetEpoch)+int64(recording)*1000, 700+id%3000, 200+id%500,
-		id%90, id%8, id*4096, id%500, 97+id%50, 300+id%70, 900+id%90)
+		id%90, id%8, id*4096+1, id%500, 97+id%50, 300+id%70, 900+id%90)
 	for call := range 12 {
 		fmt.Fprintf(&b, `%.*s{"depth":%d,"id":%d,"count":%d,"millis":%d}`, min(call, 1), ",", call, 100*call+id%90, 1+id%5,
 			700-40*call)
@@ -127,6 +129,39 @@ func fillStore(dir, mappings string, digests []string, reports, days int) error 
 	}
 }
 
+// copyReports writes the reports of a store again, as those of other recordings: it takes a quarter of the time, and the
+// files are as large.
+func copyReports(ctx context.Context, dir string, times int) error {
+	l, err := lake.Open(dir)
+	if err != nil {
+		return err
+	}
+	var files []lake.File
+	for f, err := range l.Files(ctx, lake.Reports) {
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+	}
+	for _, f := range files {
+		for k := range times {
+			_, err := l.Write(ctx, f.Dir()+lake.NewName(time.Now())+".parquet", func(add func(*lake.Row) error) error {
+				return l.Read(ctx, f.Name, func(r *lake.Row) error {
+					other := fmt.Sprintf("%02x%s", k+1, r.Recording[2:]) // also the session's
+					r.ID = strings.Replace(r.ID, r.Recording, other, 1)
+					r.Report = strings.ReplaceAll(r.Report, r.Recording, other)
+					r.Recording, r.Session = other, &other
+					return add(r)
+				})
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // waitForSegments waits until so few segments are left in the log of a store.
 func waitForSegments(dir string, few int) error {
 	for {
@@ -144,7 +179,7 @@ func writeFleetRecordings(dir string, digests []string, recordings int) error {
 		build := k % fleetBuilds
 		var b strings.Builder
 		fmt.Fprintf(&b, "header minor=4\nmeta slowMillis=700 records=all mappingId=%s package=%s device=\"device %d\" "+
-			"versionName=4.%d versionCode=4%02[4]d sdk=%d recordingId=%016x user=%016x\nclock now=0 wall=%d\n"+
+			"versionName=4.%d versionCode=4%02[4]d sdk=%d recordingId=%016x user=u%015x\nclock now=0 wall=%d\n"+
 			"thread index=1 name=main main=1\n", digests[build], fleetApp, k%300, build, 21+k%16, k, k*104729%100_000,
 			int64(fleetEpoch)+int64(k)*1000)
 		for stall := range 3 {
