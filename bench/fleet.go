@@ -110,7 +110,7 @@ func (f *fleet) measure(ctx context.Context, wanted *regexp.Regexp, out string) 
 		fmt.Fprintf(os.Stderr, "bench: %s: %s\n", time.Now().Format(time.TimeOnly), p.name)
 		w := startWatch()
 		if err := p.run(ctx); err != nil {
-			f.add("failed", "%v", err)
+			f.add("failed", "%.300v", err)
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
 		}
 		f.add("conditions", "%s; %s", time.Now().UTC().Format("2006-01-02 15:04 UTC"), strings.Join(w.conditions(), "; "))
@@ -358,17 +358,23 @@ func (f *fleet) send(ctx context.Context, figure string, l *load, all ...*collec
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
+	var left int64
+	for _, c := range all {
+		_, size := sizeBelow(c.wal)
+		left += size
+	}
 	n := float64(max(1, seen.reports))
 	f.add(figure, "%d reports in %.1f s: %.0f a second; %d answers of 429 or 503", seen.reports, seen.took.Seconds(),
 		n/seen.took.Seconds(), seen.busy)
 	f.add(figure+", latency", "p50 %s, p99 %s, longest %s", seen.latency(0.5), seen.latency(0.99), seen.latency(1))
-	f.add(figure+", cost", "CPU %.0f s a million reports, %.0f bytes received a report, memory %d MB, stopped in %.1f s",
-		cpu.Seconds()*1e6/n, float64(seen.bytes)/n, peak, stopped.Seconds())
+	f.add(figure+", cost", "CPU %.0f s a million reports, %.0f bytes received a report, memory %d MB, stopped in %.1f s with "+
+		"%.0f bytes a report left in the log", cpu.Seconds()*1e6/n, float64(seen.bytes)/n, peak, stopped.Seconds(),
+		float64(left)/n)
 	return nil
 }
 
 // mostAtOnce is more than two cores take of reports in a second, mergedAtOnce more than they merge.
-const mostAtOnce, mergedAtOnce = 15_000, 40_000
+const mostAtOnce, mergedAtOnce = 30_000, 40_000
 
 // ingest measures one collector at the rate, and at as many reports as it takes.
 func (f *fleet) ingest(ctx context.Context) error {

@@ -148,12 +148,13 @@ func (l *loaded) latency(q float64) time.Duration {
 type collector struct {
 	cmd *exec.Cmd
 	url string
+	wal string // the directory of its log
 }
 
-// startCollector starts a collector whose clients have no limits.
+// startCollector starts a collector with options as [fleet.collectArgs] returns them.
 func startCollector(ctx context.Context, tool string, env []string, args ...string) (*collector, error) {
-	c := &collector{cmd: exec.CommandContext(ctx, tool, append([]string{"collect", "--listen", "127.0.0.1:0"},
-		args...)...)}
+	c := &collector{wal: args[slices.Index(args, "--wal")+1]}
+	c.cmd = exec.CommandContext(ctx, tool, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...)...)
 	c.cmd.Env = append(os.Environ(), env...)
 	out, err := c.cmd.StderrPipe()
 	if err != nil {
@@ -174,7 +175,7 @@ func startCollector(ctx context.Context, tool string, env []string, args ...stri
 	return c, nil
 }
 
-// stop ends collectors as a signal does. It returns their CPU time together, and how long they took.
+// stopCollectors ends collectors as a signal does. It returns their CPU time together, and how long they took.
 func stopCollectors(all ...*collector) (cpu, took time.Duration, err error) {
 	began := time.Now()
 	for _, c := range all {
