@@ -367,8 +367,8 @@ func (f *fleet) send(ctx context.Context, figure string, l *load, all ...*collec
 	f.add(figure, "%d reports in %.1f s: %.0f a second; %d answers of 429 or 503", seen.reports, seen.took.Seconds(),
 		n/seen.took.Seconds(), seen.busy)
 	f.add(figure+", latency", "p50 %s, p99 %s, longest %s", seen.latency(0.5), seen.latency(0.99), seen.latency(1))
-	f.add(figure+", cost", "CPU %.0f s a million reports, %.0f bytes received a report, memory %d MB, stopped in %.1f s with "+
-		"%.0f bytes a report left in the log", cpu.Seconds()*1e6/n, float64(seen.bytes)/n, peak, stopped.Seconds(),
+	f.add(figure+", cost", "CPU %.0f s a million reports, %.0f bytes received a report, memory %d MB, stopped in %.1f s "+
+		"with %.0f bytes a report left in the log", cpu.Seconds()*1e6/n, float64(seen.bytes)/n, peak, stopped.Seconds(),
 		float64(left)/n)
 	return nil
 }

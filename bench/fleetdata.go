@@ -129,8 +129,8 @@ func fillStore(dir, mappings string, digests []string, reports, days int) error 
 	}
 }
 
-// copyReports writes the reports of a store again, as those of other recordings: it takes a quarter of the time, and the
-// files are as large.
+// copyReports writes the reports of a store again, as those of other recordings. It takes a quarter of the time, and
+// the files are as large.
 func copyReports(ctx context.Context, dir string, times int) error {
 	l, err := lake.Open(dir)
 	if err != nil {
@@ -145,7 +145,8 @@ func copyReports(ctx context.Context, dir string, times int) error {
 	}
 	for _, f := range files {
 		for k := range times {
-			_, err := l.Write(ctx, f.Dir()+lake.NewName(time.Now())+".parquet", func(add func(*lake.Row) error) error {
+			name := f.Dir() + lake.NewName(time.Now()) + ".parquet"
+			_, err := l.Write(ctx, name, func(add func(*lake.Row) error) error {
 				return l.Read(ctx, f.Name, func(r *lake.Row) error {
 					other := fmt.Sprintf("%02x%s", k+1, r.Recording[2:]) // also the session's
 					r.ID = strings.Replace(r.ID, r.Recording, other, 1)
