@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -130,8 +131,15 @@ func (f *fleet) add(figure, format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: %s: %s: %s\n", f.part, figure, value)
 }
 
+// fleetConditions leaves out what is of other measurements, and the command: a part may be of another one.
+func fleetConditions() []string {
+	return slices.DeleteFunc(conditions(), func(c string) bool {
+		return strings.HasPrefix(c, "peers:") || strings.HasPrefix(c, "command:")
+	})
+}
+
 func (f *fleet) raw(w io.Writer) {
-	for _, c := range conditions() {
+	for _, c := range fleetConditions() {
 		fmt.Fprintf(w, "# %s\n", c)
 	}
 	for _, row := range f.rows {
@@ -147,7 +155,7 @@ collectors alone. *memory* is the most that all processes that the benchmark has
 ten times a second. *latency* counts from when a request is due.
 
 `, fleetBuilds)
-	for _, c := range conditions() {
+	for _, c := range fleetConditions() {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
 	fmt.Fprint(w, "\n| part | figure | value |\n|---|---|---|\n")
@@ -240,6 +248,7 @@ func (f *fleet) fillTable(ctx context.Context) error {
 			return err
 		}
 		f.add("filled by the collector's code, without HTTP", "%d reports in %.1f s", first, time.Since(began).Seconds())
+		f.add("copied, with other IDs", "%d reports", f.reports-first)
 		if err := copyReports(ctx, f.collected(), f.reports/first-1); err != nil {
 			return err
 		}
