@@ -8,6 +8,7 @@
 //	go run ./bench warm                        builds with --cache after small changes
 //	go run ./bench truth                       programs of very many calls: what recording costs and says, beside JFR
 //	go run ./bench libraries                   what the lists about libraries decide, beside a recording
+//	go run ./bench fleet                       collectors, the table that they write, and what reads it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
 // run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
@@ -72,6 +73,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return warmMain(ctx, rest)
 		case truthCommand:
 			return truthMain(ctx, rest)
+		case fleetCommand:
+			return fleetMain(ctx, rest)
 		case scopeCommand:
 			return scopeMain(ctx, rest)
 		case changesCommand:

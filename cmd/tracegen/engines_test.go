@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -24,9 +25,6 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
-// questions are the files of docs/sql that each engine runs as they are.
-var questions = []string{"worst", "since", "devices", "scenes", "regressions", "user", "anr", "detectors"}
-
 // readSQL returns a file of docs/sql.
 func readSQL(t *testing.T, name string) string {
 	t.Helper()
@@ -37,13 +35,13 @@ func readSQL(t *testing.T, name string) string {
 func askEngine(t *testing.T, e oracle.Engine, dir string, queries ...string) (answers map[string][][]string) {
 	t.Helper()
 	asked := append([]string(nil), queries...)
-	for _, name := range questions {
+	for _, name := range oracle.Questions {
 		asked = append(asked, readSQL(t, name))
 	}
 	rows, err := e.Query(t.Context(), dir, readSQL(t, e.Name)+readSQL(t, "reports"), asked...)
 	oracle.Require(t, err)
 	answers = map[string][][]string{}
-	for i, name := range append(append([]string(nil), queries...), questions...) {
+	for i, name := range append(append([]string(nil), queries...), oracle.Questions...) {
 		answers[name] = rows[i]
 	}
 	return answers
@@ -237,6 +235,71 @@ func reportedStalls(t *testing.T, store string) map[string][]int {
 	return found
 }
 
+// TestCompareReports compares the reports of two builds in a store.
+//
+// Invariant: compare and group count the same users of the same groups.
+func TestCompareReports(t *testing.T) {
+	dir := t.TempDir()
+	fillStore(t, dir, 2000)
+	mappings := []string{"--mapping", filepath.Join(dir, "mappings")}
+	builds, err := filepath.Glob(filepath.Join(dir, "collected", "reports", "package=*", "mapping=*"))
+	if err != nil || len(builds) != 2 {
+		t.Fatal(builds, err)
+	}
+	var out, errs bytes.Buffer
+	args := append([]string{"compare", builds[0], builds[1], "--format", "json", "--top", "0"}, mappings...)
+	if code := runTool(t.Context(), args, strings.NewReader(""), &out, &errs); code != cli.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	var c group.Comparison
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Unit != group.UnitUser || len(c.Changes) > 0 || len(c.Stalls) < 12 {
+		t.Errorf("unit %s, %d methods, %d groups", c.Unit, len(c.Changes), len(c.Stalls))
+	}
+	l, err := lake.Open(filepath.Join(dir, "collected"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, build := range builds {
+		side := []group.Side{c.Old, c.New}[i]
+		users := map[string]bool{}
+		for f, err := range l.Files(t.Context(), "reports/package=com.example/"+filepath.Base(build)+"/") {
+			if err == nil {
+				err = l.Read(t.Context(), f.Name, func(r *lake.Row) error {
+					if r.User != nil {
+						users[*r.User] = true
+					} else {
+						users[r.Recording] = true
+					}
+					return nil
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if side.Units != len(users) {
+			t.Errorf("%d users, want %d", side.Units, len(users))
+		}
+		want := readGroups(t, append(mappings, build)...)
+		hurt := map[string]*group.StallGroup{}
+		for _, g := range want.Groups {
+			hurt[g.Key] = g
+		}
+		for _, s := range c.Stalls {
+			got, mean := []int{s.Old, s.New}[i], []float64{s.OldMean, s.NewMean}[i]
+			if g := hurt[s.Key]; g == nil && got != 0 || g != nil && (g.Users != got || math.Abs(mean-float64(g.Mean)) > 1) {
+				t.Errorf("%s: %d users, %.0f ns on average, want %+v", s.Key, got, mean, g)
+			}
+		}
+		if side.First != want.First || side.Last != want.Last {
+			t.Errorf("versions %s to %s, want %s to %s", side.First, side.Last, want.First, want.Last)
+		}
+	}
+}
+
 // TestEnginesAgree runs all questions with three engines, which share no code, on the same files: rows that are there
 // twice, as a killed merge leaves them; nulls and other languages; and a store without reports.
 //
@@ -262,8 +325,10 @@ func TestEnginesAgree(t *testing.T) {
 			want := askEngine(t, oracle.DuckDB, dir)
 			for _, e := range []oracle.Engine{oracle.ClickHouse, oracle.Spark} {
 				got := askEngine(t, e, dir)
-				for _, name := range questions {
-					compareRows(t, e.Name+" "+name, want[name], got[name])
+				for _, name := range oracle.Questions {
+					if d := oracle.CompareRows(want[name], got[name]); d != "" {
+						t.Errorf("%s %s: %s", e.Name, name, d)
+					}
 					if len(want[name]) > 0 != (reports > 0) {
 						t.Errorf("%s: %d rows", name, len(want[name]))
 					}
@@ -274,34 +339,6 @@ func TestEnginesAgree(t *testing.T) {
 				compareGroups(t, &groups, want)
 			}
 		})
-	}
-}
-
-// compareRows compares rows of an engine with those of DuckDB. Numbers with a fraction may differ by their last digits,
-// as sums of them depend on the order.
-func compareRows(t *testing.T, name string, want, got [][]string) {
-	t.Helper()
-	if len(want) != len(got) {
-		t.Errorf("%s: %d rows, DuckDB has %d", name, len(got), len(want))
-		return
-	}
-	same := func(a, b string) bool {
-		x, errX := strconv.ParseFloat(a, 64)
-		y, errY := strconv.ParseFloat(b, 64)
-		_, errInt := strconv.ParseInt(a, 10, 64)
-		return a == b || errInt != nil && errX == nil && errY == nil && math.Abs(x-y) <= 1e-9*math.Abs(x)+1e-15
-	}
-	for i := range want {
-		if len(want[i]) != len(got[i]) {
-			t.Errorf("%s: row %d has %d columns, in DuckDB %d", name, i, len(got[i]), len(want[i]))
-			return
-		}
-		for k := range want[i] {
-			if !same(want[i][k], got[i][k]) {
-				t.Errorf("%s: row %d is\n%q, in DuckDB\n%q", name, i, got[i], want[i])
-				return
-			}
-		}
 	}
 }
 

@@ -6,9 +6,12 @@ import (
 	_ "embed" // the script
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,17 +33,28 @@ var (
 //go:embed engines/query.py
 var engineScript string
 
-// Query runs statements and then queries in a directory, and installs the engine if it is missing. It returns the rows
-// of each query, with values as the engine writes them, "None" for null. A statement ends with a semicolon at the end
-// of its line. The error wraps [ErrMissing] if the engine cannot be installed.
+// Questions are the files of docs/sql that each engine runs as they are.
+var Questions = []string{"worst", "since", "devices", "scenes", "regressions", "user", "anr", "detectors"}
+
+// Query is [Engine.Measure] without the times.
 func (e Engine) Query(ctx context.Context, dir, statements string, queries ...string) ([][][]string, error) {
+	rows, _, err := e.Measure(ctx, dir, statements, queries...)
+	return rows, err
+}
+
+// Measure runs statements and then queries in a directory, and installs the engine if it is missing. It returns the
+// rows of each query, with values as the engine writes them, "None" for null, and the seconds that each took. A
+// statement ends with a semicolon at the end of its line. The error wraps [ErrMissing] if the engine cannot be
+// installed.
+func (e Engine) Measure(ctx context.Context, dir, statements string, queries ...string) (rows [][][]string,
+	seconds []float64, err error) {
 	python, err := e.install(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	asked, err := json.Marshal(map[string]any{"statements": statements, "queries": queries})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, python, "-I", "-c", engineScript, e.Name)
 	cmd.Dir = dir
@@ -48,7 +62,7 @@ func (e Engine) Query(ctx context.Context, dir, statements string, queries ...st
 	if e.Name == Spark.Name {
 		j, err := FindJDK(17)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		cmd.Env = append(os.Environ(), "JAVA_HOME="+j.Home, "SPARK_LOCAL_DIRS="+dir)
 	}
@@ -56,10 +70,29 @@ func (e Engine) Query(ctx context.Context, dir, statements string, queries ...st
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", e.Name, err, stderr.Bytes())
+		return nil, nil, fmt.Errorf("%s: %w\n%s", e.Name, err, stderr.Bytes())
 	}
-	var rows [][][]string
-	return rows, json.Unmarshal(out, &rows)
+	return rows, seconds, json.Unmarshal(out, &[]any{&rows, &seconds})
+}
+
+// CompareRows returns how the rows of an engine differ from those of another one; empty if they do not. Numbers with a
+// fraction may differ by their last digits, as sums of them depend on the order.
+func CompareRows(want, got [][]string) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
+	}
+	same := func(a, b string) bool {
+		x, errX := strconv.ParseFloat(a, 64)
+		y, errY := strconv.ParseFloat(b, 64)
+		_, errInt := strconv.ParseInt(a, 10, 64)
+		return a == b || errInt != nil && errX == nil && errY == nil && math.Abs(x-y) <= 1e-9*math.Abs(x)+1e-15
+	}
+	for i := range want {
+		if !slices.EqualFunc(want[i], got[i], same) {
+			return fmt.Sprintf("row %d is\n%q, want\n%q", i, got[i], want[i])
+		}
+	}
+	return ""
 }
 
 // install returns the path of a Python that has the engine.

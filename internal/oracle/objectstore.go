@@ -56,61 +56,68 @@ func findVersity() (string, error) {
 // skips or fails the test as [Require] does if the server is not installed.
 func StartObjectStore(t testing.TB) *ObjectStore {
 	t.Helper()
-	program, err := findVersity()
+	s, stop, err := RunObjectStore(t.TempDir())
 	Require(t, err)
-	for try := 1; ; try++ {
-		s, err := startObjectStore(t, program)
-		if err == nil {
-			return s
-		}
-		// Another program may have taken the port.
-		if try == 5 {
-			t.Fatalf("S3 server: %v", err)
-		}
-	}
+	t.Cleanup(stop)
+	return s
 }
 
-func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
-	dir := t.TempDir()
+// RunObjectStore starts a server with its files below a directory; stop ends it. The error wraps [ErrMissing] if it is
+// not installed.
+func RunObjectStore(dir string) (s *ObjectStore, stop func(), err error) {
+	program, err := findVersity()
+	if err != nil {
+		return nil, nil, err
+	}
+	// Another program may have taken the port.
+	for range 5 {
+		if s, stop, err = runObjectStore(dir, program); err == nil {
+			return s, stop, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("S3 server: %w", err)
+}
+
+func runObjectStore(dir, program string) (*ObjectStore, func(), error) {
 	s := &ObjectStore{Bucket: "mappings", AccessKey: "test", SecretKey: rand.Text()}
 	// The server refuses a directory of metadata whose path begins with that of the objects.
 	root, meta := filepath.Join(dir, "objects"), filepath.Join(dir, "metadata")
 	s.Dir = filepath.Join(root, s.Bucket)
 	for _, d := range []string{s.Dir, meta} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	address, err := FreeAddress()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.Endpoint = "http://" + address
 	var out bytes.Buffer
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "--port", address, "--quiet", "posix", "--sidecar",
 		meta, root)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
 	cmd.Env = []string{"ROOT_ACCESS_KEY=" + s.AccessKey, "ROOT_SECRET_KEY=" + s.SecretKey, "HOME=" + dir,
 		"PATH=" + os.Getenv("PATH")}
 	if err := cmd.Start(); err != nil {
-		stop()
-		return nil, err
+		cancel()
+		return nil, nil, err
 	}
 	ended := make(chan struct{})
 	go func() {
 		cmd.Wait()
 		close(ended)
 	}()
-	t.Cleanup(func() {
-		stop()
+	stop := func() {
+		cancel()
 		<-ended
-	})
+	}
 	// Minutes are many times what it takes.
 	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
-			return s, nil
+			return s, stop, nil
 		}
 		select {
 		case <-ended:
@@ -119,6 +126,5 @@ func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
 		}
 	}
 	stop()
-	<-ended
-	return nil, fmt.Errorf("it has ended, or does not answer: %s", strings.TrimSpace(out.String()))
+	return nil, nil, fmt.Errorf("it has ended, or does not answer: %s", strings.TrimSpace(out.String()))
 }

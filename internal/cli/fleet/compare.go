@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
@@ -52,7 +55,12 @@ take longer now are red, those that took longer before are blue, and the width i
 time in the new build, or at a key that in the old one. What is not significant is pale and
 hatched. Open the page in a browser.
 
-A recording whose mapping is not given is skipped with a warning, and the exit code is 1.
+OLD and NEW may also be the reports of a build in a store of tracegen collect, a directory or
+s3://BUCKET/PREFIX, below reports/. Reports have stalls and no times of methods: compare says
+how many users each group of stalls hurt, of all users of whom the store has reports.
+
+A recording or report whose mapping is not given is skipped with a warning, and the exit code
+is 1.
 
 Each change has an interval that contains the true change with 95 % confidence. Messages
 of one recording depend on each other: the certainty is overstated when they are the units.
@@ -60,7 +68,8 @@ of one recording depend on each other: the certainty is overstated when they are
 With --exit-code, the exit code is 1 if a method is surely slower, or takes more CPU time.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
   tracegen compare old.tgd new.tgd --mapping mappings/ --exit-code
-  tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html`,
+  tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html
+  tracegen compare collected/reports/package=P/mapping=OLD collected/reports/package=P/mapping=NEW --mapping mappings/`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return cli.Misuse("give two files or directories of recordings; %d given", len(args))
@@ -84,6 +93,7 @@ type comparing struct {
 	top                 int
 	all, exitCode       bool
 	recordings, skipped int // how many there are, and how many have no mapping
+	skippedReports      int // how many reports have none
 }
 
 func (c *comparing) options() cli.Options {
@@ -104,6 +114,13 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	}
 	if args[0] == cli.StandardInput && args[1] == cli.StandardInput {
 		return cli.Misuse("standard input can be read only once")
+	}
+	isOld, isNew := isReports(args[0]), isReports(args[1])
+	switch {
+	case isOld != isNew:
+		return cli.Misuse("recordings are compared with recordings, and reports of a store with reports")
+	case isOld:
+		return c.compareReports(ctx, args)
 	}
 	var sides [2][]cli.Recording
 	for i, arg := range args {
@@ -143,6 +160,44 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	comparison := group.Compare(old, new, renumbered(oldMappings, newMappings))
 	done()
 	return c.write(comparison)
+}
+
+// isReports reports whether an argument is reports of a store.
+func isReports(arg string) bool { return objects.IsRemote(arg) || lake.HasReports(arg) }
+
+// compareReports compares reports of two builds.
+func (c *comparing) compareReports(ctx context.Context, args []string) error {
+	if c.format == compareHTML {
+		return cli.Misuse("--format %s shows the calls of recordings, which reports do not have", c.format)
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	var sides [2]*group.Sample
+	for i, arg := range args {
+		l, err := lake.Open(arg)
+		if err != nil {
+			return err
+		}
+		o, err := c.naming.OpenAll(ctx, c.con)
+		if err = errors.Join(err, o.Missing); err != nil {
+			return err
+		}
+		stalls, users, absent := group.NewStalls(), map[string]bool{}, map[string]int{}
+		err = l.AddReports(ctx, "", func(_ *lake.Row, row *analysis.Row) error {
+			users[cmp.Or(row.User, row.Recording)] = true
+			stalls.AddReport(row)
+			return nil
+		}, o, absent)
+		c.skippedReports += warnAbsent(c.con, absent, c.naming.Mapping)
+		if err == nil && len(users) == 0 {
+			err = fmt.Errorf("%s has no reports of builds whose mapping is given", arg)
+		}
+		if err != nil {
+			return err
+		}
+		sides[i] = stalls.Sample(len(users))
+	}
+	return c.write(group.Compare(sides[0], sides[1], nil))
 }
 
 // sample reads the recordings of one side.
@@ -203,6 +258,9 @@ func (c *comparing) write(comparison *group.Comparison) error {
 	}
 	if c.skipped > 0 {
 		err = cli.CheckFailed{Err: fmt.Errorf("%d of %d recordings were skipped", c.skipped, c.recordings)}
+	}
+	if c.skippedReports > 0 {
+		err = cli.CheckFailed{Err: fmt.Errorf("%d reports were skipped", c.skippedReports)}
 	}
 	if slower := comparison.Slower(); c.exitCode && len(slower) > 0 {
 		return cli.CheckFailed{Err: fmt.Errorf("%s and %d more are surely slower", slower[0].Name(), len(slower)-1)}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/fleet/lake"
 	"github.com/tracegen/tracegen/internal/fleet/objects"
@@ -143,10 +144,16 @@ func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, all []
 			break
 		}
 	}
-	for _, digest := range slices.Sorted(maps.Keys(absent)) {
-		g.leftReports += absent[digest]
-		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
-			"--force to show IDs", absent[digest], digest, g.naming.Mapping)
-	}
+	g.leftReports = warnAbsent(g.con, absent, g.naming.Mapping)
 	return err
+}
+
+// warnAbsent warns about reports that were skipped, and returns their number.
+func warnAbsent(con *console.Console, absent map[string]int, mappings string) (skipped int) {
+	for _, digest := range slices.Sorted(maps.Keys(absent)) {
+		skipped += absent[digest]
+		con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
+			"--force to show IDs", absent[digest], digest, mappings)
+	}
+	return skipped
 }

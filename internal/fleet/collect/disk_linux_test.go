@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { s.Close() })
-			s.closeTime = time.Hour
+			s.closeTime, s.log.zeros = time.Hour, 1
 			if err := addOne(s, 0); err != nil {
 				t.Fatal(err)
 			}

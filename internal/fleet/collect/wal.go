@@ -30,18 +30,21 @@ import (
 //	      how many reports, the hashes of their IDs      4 bytes, 16 bytes each
 //	      the reports, one a line, compressed by zstd
 //
-// A process that is killed may leave a part of a record at the end of a segment; its reports were not answered. It is
-// used by one goroutine, but for names, bytes, read and remove.
+// A process that is killed may leave a part of a record at the end of a segment, whose reports were not answered, and
+// zeros behind it. It is used by one goroutine, but for names, bytes, read and remove.
 type wal struct {
 	dir  string
 	lock *os.File
 	pack *zstd.Encoder
+	// zeros is readyBytes, but in tests.
+	zeros int
 
 	mu   sync.Mutex // guards open
 	open string     // the name of the open segment; empty if there is none
 
 	file  *os.File // of the open segment; nil if there is none
 	size  int64    // of its records
+	ready int64    // of the file, with zeros at its end
 	text  int      // of their reports, before they are compressed
 	began time.Time
 	parts map[lake.Partition]bool
@@ -52,6 +55,9 @@ const (
 	walMagic   = "tracegen-wal 1\n"
 	recordHead = 8
 	leastBody  = 8 + 1 + 1 + 4
+	// readyBytes is how many zeros are written at a time where records will be. A sync that changes no size does not
+	// wait for the file system's journal, which has what other goroutines write and remove.
+	readyBytes = 1 << 20
 	lockName   = "lock"
 )
 
@@ -83,7 +89,7 @@ func openWAL(dir string) (*wal, error) {
 		lock.Close()
 		return nil, err
 	}
-	return &wal{dir: dir, lock: lock, pack: pack}, nil
+	return &wal{dir: dir, lock: lock, pack: pack, zeros: readyBytes}, nil
 }
 
 // close closes the log; the open segment must be complete.
@@ -171,16 +177,21 @@ func (l *wal) append(records []byte, text int, now time.Time) error {
 			return err
 		}
 	}
-	_, err := l.file.WriteAt(records, l.size)
+	end, sync := l.size+int64(len(records)), atomicfile.SyncData
+	b := records
+	if end > l.ready {
+		l.ready, sync = end+int64(l.zeros), (*os.File).Sync
+		b = append(slices.Clip(records), make([]byte, l.zeros)...)
+	}
+	_, err := l.file.WriteAt(b, l.size)
 	if err == nil {
-		err = l.file.Sync()
+		err = sync(l.file)
 	}
 	if err != nil {
-		_ = l.file.Truncate(l.size) // else the records are there although the answer says that they are not
-		l.complete()
+		l.complete() // without the records, as the answer says that they are not there
 		return err
 	}
-	l.size, l.text = l.size+int64(len(records)), l.text+text
+	l.size, l.text = end, l.text+text
 	return nil
 }
 
@@ -196,7 +207,7 @@ func (l *wal) begin(now time.Time) error {
 		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	atomicfile.SyncDirectory(l.dir)
-	l.file, l.size, l.text, l.began = f, int64(len(walMagic)), 0, now
+	l.file, l.size, l.ready, l.text, l.began = f, int64(len(walMagic)), 0, 0, now
 	l.parts = map[lake.Partition]bool{}
 	return nil
 }
@@ -204,6 +215,7 @@ func (l *wal) begin(now time.Time) error {
 // complete makes the open segment complete: nothing more is appended to it.
 func (l *wal) complete() {
 	if l.file != nil {
+		_ = l.file.Truncate(l.size) // its reader skips the zeros
 		l.file.Close()
 		l.file, l.parts = nil, nil
 		l.setOpen("")
@@ -238,6 +250,7 @@ func (l *wal) read(name string, each func(*record) error) (damaged int64, err er
 		return 0, fmt.Errorf("%s is no segment of this version of tracegen", f.Name())
 	}
 	var body []byte
+	var torn int64 // the bytes of a damaged record, if no other one follows
 	for at := int64(len(walMagic)); ; {
 		var head [recordHead]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil {
@@ -253,14 +266,14 @@ func (l *wal) read(name string, each func(*record) error) (damaged int64, err er
 			return damaged, ended(err)
 		}
 		r, ok := decodeRecord(body)
-		last := at+length == info.Size()
+		damaged, torn = damaged+torn, 0
 		if whole := ok && castagnoli(body) == binary.LittleEndian.Uint32(head[4:]); whole {
 			r.offset, r.length = at, length
 			if err := each(&r); err != nil {
 				return damaged, err
 			}
-		} else if !last {
-			damaged += length
+		} else {
+			torn = length
 		}
 		at += length
 	}

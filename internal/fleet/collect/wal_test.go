@@ -82,8 +82,12 @@ func TestTornLog(t *testing.T) {
 				whole++
 			}
 		}
-		if got, damaged := l.change(t, name, data[:n]); len(got) != whole || damaged != 0 {
-			t.Errorf("%d bytes: records that end at %v are read, %d are whole; %d bytes damaged", n, got, whole, damaged)
+		for _, zeros := range []int{0, 1000} {
+			cut := append(bytes.Clone(data[:n]), make([]byte, zeros)...)
+			if got, damaged := l.change(t, name, cut); len(got) != whole || damaged != 0 {
+				t.Errorf("%d bytes and %d zeros: records that end at %v are read, %d are whole; %d bytes damaged", n, zeros, got,
+					whole, damaged)
+			}
 		}
 	}
 	lengths := map[int]bool{} // the bytes of lengths: nothing behind is found

@@ -196,7 +196,8 @@ func identify(format, text string) (id, recording string, err error) {
 		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(text),
 			ErrNotReport)
 	}
-	return text, match[1], nil
+	text = strings.Clone(text)
+	return text, text[:len(match[1])], nil
 }
 
 // kindOf names the type of a JSON value.
@@ -244,7 +245,7 @@ func (d *decoder) text(of object, path, name string) string {
 		d.fault("%s%s has a character of code 0", path, name)
 		return ""
 	}
-	return text
+	return strings.Clone(text) // a report may be kept longer than its text
 }
 
 // matching is a text that must satisfy a condition.
@@ -341,7 +342,7 @@ func (d *decoder) report(v object, r *Report) {
 			if len(name) > maxName {
 				d.fault("facts has a name of %d bytes; at most %d are taken", len(name), maxName)
 			}
-			r.Facts[name] = d.text(facts, "facts.", name)
+			r.Facts[strings.Clone(name)] = d.text(facts, "facts.", name)
 		}
 	}
 }
@@ -408,7 +409,7 @@ func (d *decoder) stack(of object, r *Report) {
 			if f, ok := f.(string); !ok || len(f) > maxText || strings.IndexByte(f, 0) >= 0 {
 				d.fault("%sframes[%d] is no text of at most %d bytes", at, k, maxText)
 			} else {
-				s.Frames = append(s.Frames, f)
+				s.Frames = append(s.Frames, strings.Clone(f))
 			}
 		}
 		r.Samples = append(r.Samples, s)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,30 @@ func numbered(n int) (members []string) {
 	return members
 }
 
+// TestReportsKeepNoText keeps reports of long texts.
+//
+// Invariant: A report does not keep its text in memory.
+func TestReportsKeepNoText(t *testing.T) {
+	long := strings.Replace(whole, `{"x":1e5}`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var kept []*Report
+	for range 32 {
+		r, err := Parse(strings.Clone(long))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, r)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(kept)
+	if more := int64(after.HeapAlloc) - int64(before.HeapAlloc); more > 4<<20 {
+		t.Errorf("%d reports keep %d bytes", len(kept), more)
+	}
+}
+
 // FuzzParse reads what was accepted again.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)
@@ -141,6 +166,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("[1e-1000,4e308]")
 	f.Fuzz(func(t *testing.T, text string) {
 		if v, _, err := parseJSON(text); err == nil {
+			if !json.Valid([]byte(text)) {
+				t.Fatal("encoding/json refuses it")
+			}
 			again, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)

@@ -105,7 +105,8 @@ func (c *Change) surest() (delta float64, certainty Certainty) {
 type StallChange struct {
 	// Key is what they have in common; see [StallGroup].
 	Key string `json:"key"`
-	// Old and New are how many there were, OldRate and NewRate how many in a thousand units.
+	// Old and New are how many there were, and where the unit is a user, how many users had them. OldRate and NewRate are
+	// how many in a thousand units.
 	Old     int     `json:"old"`
 	New     int     `json:"new"`
 	OldRate float64 `json:"oldRate"`

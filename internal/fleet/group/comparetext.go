@@ -40,20 +40,25 @@ func biggest(changes []*Change, n int) []*Change {
 func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
+	of, advice := " users", "wait for more reports"
+	if c.Unit != UnitUser {
+		of, advice = "", "give more recordings"
+	}
 	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
-		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n",
-			LeastUnits, c.Unit)
+		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; %s.\n", LeastUnits, c.Unit, advice)
 	}
 	slower, faster, noise := c.sides(all)
-	writeChanges(b, "Slower", c.Unit, slower, top)
-	writeChanges(b, "Faster", c.Unit, faster, top)
+	if c.Unit != UnitUser {
+		writeChanges(b, "Slower", c.Unit, slower, top)
+		writeChanges(b, "Faster", c.Unit, faster, top)
+	}
 	if c.Unchanged > 0 {
 		fmt.Fprintf(b, "\nUnchanged: %s\n", units.Count(c.Unchanged, "method"))
 	}
 	if noise > 0 {
 		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", units.Count(noise, "method"))
 	}
-	c.writeStalls(b, top)
+	c.writeStalls(b, of, top)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -129,7 +134,8 @@ func interval(c Certainty, low, high float64) string {
 	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c, signed(low), signed(high))
 }
 
-func (c *Comparison) writeStalls(b *strings.Builder, top int) {
+// writeStalls writes how groups of stalls have changed, in numbers of what of says.
+func (c *Comparison) writeStalls(b *strings.Builder, of string, top int) {
 	if len(c.Stalls) > 0 || c.UnchangedStalls > 0 {
 		fmt.Fprintf(b, "\nStalls:\n")
 	}
@@ -139,8 +145,8 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			break
 		}
 		fmt.Fprintf(b, "  %s%s\n", s.kind(), s.Worst.Verdict)
-		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s; %s\n",
-			number(float64(s.Old)), number(float64(s.New)), s.mean(s.Old, s.OldMean), s.mean(s.New, s.NewMean), c.Unit,
+		fmt.Fprintf(b, "            %s to %s%s, of %s to %s on average; in a thousand %ss %s to %s; %s\n",
+			number(float64(s.Old)), number(float64(s.New)), of, s.mean(s.Old, s.OldMean), s.mean(s.New, s.NewMean), c.Unit,
 			number(s.OldRate), number(s.NewRate), s.certainty())
 	}
 	if c.UnchangedStalls > 0 {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -172,6 +173,10 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
 	if wall > g.Longest || g.Stalls == 1 || wall == g.Longest && g.before(d, c) {
 		g.Longest, g.Worst, g.worstOf = wall, *c, d
+		g.Worst.Stack = slices.Clone(c.Stack)
+		for i, frame := range c.Stack {
+			g.Worst.Stack[i] = unique.Make(frame).Value() // many groups have the same frames
+		}
 	}
 	if b := (build{c.Version, c.Code, c.BuildID}); b != (build{}) {
 		countIn(g.versions, b, userOf(d, c.User))

@@ -19,6 +19,8 @@ const (
 	UnitRecording Unit = "recording"
 	// UnitMessage takes each message for one, and where there are none each outermost call.
 	UnitMessage Unit = "message"
+	// UnitUser takes each user for one. It is for reports, which have no times of methods.
+	UnitUser Unit = "user"
 )
 
 // moments are what a mean and a variance are made of. Units in which nothing was counted need not be added.
@@ -50,7 +52,7 @@ type methodSample struct {
 	samples, estimated float64
 }
 
-// groupSample is what is known of a group of stalls in a sample.
+// groupSample is what is known of a group of stalls in a sample. The cases are stalls, or the users that have them.
 type groupSample struct {
 	cases int
 	wall  moments
@@ -94,6 +96,18 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 		g.worst = c
 	}
 	return nil
+}
+
+// Sample returns what was added as a sample of users, of whom anything was reported. Nothing can be added afterwards.
+func (s *Stalls) Sample(users int) *Sample {
+	f := s.Groups()
+	sample := &Sample{Unit: UnitUser, Units: users, Recordings: f.Recordings, versions: s.versions,
+		stalls: map[string]*groupSample{}}
+	for _, g := range f.Groups {
+		wall := moments{n: float64(g.Stalls), sum: float64(g.Total)}
+		sample.stalls[g.Key] = &groupSample{cases: g.Users, wall: wall, worst: g.Worst}
+	}
+	return sample
 }
 
 // methodSample returns what is known of a method.

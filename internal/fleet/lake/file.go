@@ -45,9 +45,6 @@ func (w *Writer) Add(r *Row) error {
 // Close completes the file; it does not close what NewWriter got.
 func (w *Writer) Close() error { return w.out.Close() }
 
-// ReadRows calls each with every row of a Parquet file. Memory is that of some pages. The row is valid during the call.
-func ReadRows(f *os.File, name string, each func(*Row) error) error { return readFile(f, name, each) }
-
 // origin has the columns that say whose a row is.
 type origin struct {
 	User      *string `parquet:"user_id,optional"`
@@ -55,7 +52,8 @@ type origin struct {
 	Recording string  `parquet:"recording"`
 }
 
-// readFile reads the columns that T has.
+// readFile calls each with the columns that T has of every row of a Parquet file. Memory is that of some pages. The row
+// is valid during the call.
 func readFile[T any](f *os.File, name string, each func(*T) error) (err error) {
 	// Package parquet-go panics at some damaged files.
 	defer func() {

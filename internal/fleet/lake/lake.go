@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -134,10 +135,13 @@ func (l *Lake) AddReports(ctx context.Context, prefix string, add func(*Row, *an
 	return nil
 }
 
-// HasReports reports whether a directory is one with the reports of a store, or a copy of it.
+// HasReports reports whether a directory has the reports of a store, of a package or of a build in it, or a copy of
+// them.
 func HasReports(dir string) bool {
-	found, err := fs.Glob(os.DirFS(dir), "package=*")
-	return err == nil && len(found) > 0
+	return slices.ContainsFunc([]string{"package=*", "mapping=*", "date=*"}, func(level string) bool {
+		found, err := fs.Glob(os.DirFS(dir), level)
+		return err == nil && len(found) > 0
+	})
 }
 
 // Partition is what the rows of one file have in common. Each field is safe as a part of a name.

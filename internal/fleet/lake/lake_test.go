@@ -246,7 +246,7 @@ func readBytes(t testing.TB, data []byte, each func(*Row) error) error {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return ReadRows(f, "a.parquet", each)
+	return readFile(f, "a.parquet", each)
 }
 
 // FuzzRows reads any bytes as a Parquet file of reports.

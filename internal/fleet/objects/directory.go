@@ -72,6 +72,7 @@ func (d directory) write(ctx context.Context, name string, write func(*atomicfil
 	if err != nil {
 		return err
 	}
+	atomicfile.Sweep(filepath.Dir(d.path(name))) // of writers that were killed
 	f, err := atomicfile.Create(d.path(name))
 	if errors.Is(err, fs.ErrNotExist) && d.makeDirs(name) == nil { // Remove found the directory empty
 		f, err = atomicfile.Create(d.path(name))

@@ -1,9 +1,10 @@
 """Runs SQL with an engine: query.py ENGINE. Standard input has a JSON object with statements, which are run in their
-order, and queries. It prints a list with the rows of each query; values are texts as the engine writes them, null is
-None."""
+order, and queries. It prints two lists, of the rows of each query and of the seconds that it took; values are texts as
+the engine writes them, null is None."""
 import atexit
 import json
 import sys
+import time
 
 NONE = "None"
 
@@ -47,4 +48,9 @@ asked = json.load(sys.stdin)
 execute, rows = {"duckdb": duckdb, "clickhouse": clickhouse, "spark": spark}[sys.argv[1]]()
 for statement in split(asked["statements"]):
     execute(statement)
-print(json.dumps([rows(split(query + "\n")[0]) for query in asked["queries"]]))
+answers, seconds = [], []
+for query in asked["queries"]:
+    began = time.monotonic()
+    answers.append(rows(split(query + "\n")[0]))
+    seconds.append(time.monotonic() - began)
+print(json.dumps([answers, seconds]))

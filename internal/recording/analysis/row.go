@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unique"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
@@ -253,12 +252,9 @@ func occurrenceOf(r *devicereport.Report) occurrence {
 	return o
 }
 
-// setStack keeps the innermost frames of a stack. Rows of many reports have the same frames.
+// setStack keeps the innermost frames of a stack.
 func (c *Row) setStack(frames []string) {
-	c.Stack = nil
-	for _, f := range frames[:min(len(frames), stackFrames)] {
-		c.Stack = append(c.Stack, unique.Make(f).Value())
-	}
+	c.Stack = slices.Clone(frames[:min(len(frames), stackFrames)])
 }
 
 // Fact returns the value of a fact; empty if the detector does not say it.
