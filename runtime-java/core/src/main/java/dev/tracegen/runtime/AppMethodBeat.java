@@ -75,7 +75,7 @@ public final class AppMethodBeat {
      */
     static long[] letGo;
 
-    /** As {@link #letGo}, for {@link #o}. A method that stays visible has a bit here only: {@link FastPath#enter}. */
+    /** As {@link #letGo}, for {@link #o}. A method that is visible in a stack has a bit here only: {@link LetGo#show}. */
     static long[] letGoExits;
 
     private AppMethodBeat() {

@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets methods go that are switched off and are called very often all the same. {@link AppMethodBeat} then returns at
@@ -11,8 +12,8 @@ import java.util.List;
  *
  * <p><b>What takes time stays visible.</b> Once the JIT inlines a method and what it calls, no stack shows it, because
  * a thread stops for one only where compiled code lets it. A reader looks for the methods that take the time. So if
- * its threads spend a fifth of their time in a method, its entries call {@link FastPath#enter}, which returns at once.
- * A thread can stop there.
+ * its threads spend a fifth of their time in a method, its entries call {@link FastPath#enter} while a stack is taken,
+ * see {@link #show}. That returns at once, and a thread can stop there.
  *
  * <p><b>Why no call is recorded by half.</b> Threads see at different times that a method is let go or has come back,
  * and their calls of it are not counted in between. So a method goes through these states:
@@ -56,9 +57,16 @@ final class LetGo {
 
     private static final long SECOND = 1000000000L;
 
-    /** For each method ID a bit: whether the method is let go, and whether it is and need not stay visible. */
+    /** How long compiled code may take until it sees that methods are to be visible: a thousand rounds of a loop. */
+    private static final long SHOW_NANOS = 50000;
+
+    /** What {@link AppMethodBeat#letGo} is while a stack is taken; null if it is always the same. */
+    private static volatile long[] shown;
+
+    /** For each method ID a bit: whether the method is let go, and whether it is and need not be visible in stacks. */
     private final long[] gone = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
     private final long[] invisible = new long[gone.length];
+    private int visible;
 
     private final Recorder recorder;
     private final RecorderOptions options;
@@ -72,6 +80,7 @@ final class LetGo {
         private long callsBefore;
         private long goneNanos;
         private int timesLonger = 1;
+        private boolean visible;
 
         private int observed;
         private int open;
@@ -128,7 +137,29 @@ final class LetGo {
         this.options = options;
         this.lookedNanos = options.platform.nanoTime();
         AppMethodBeat.letGoExits = gone;
-        AppMethodBeat.letGo = invisible;
+        AppMethodBeat.letGo = gone;
+        shown = null;
+    }
+
+    /**
+     * Makes methods that are let go visible, as the stack of a thread is to be taken. The sampler calls it, and then
+     * {@link #hide} with what it returns.
+     */
+    static long[] show(Thread.State state) {
+        long[] now = shown;
+        long[] usual = AppMethodBeat.letGo;
+        if (now == null || usual == null || state != Thread.State.RUNNABLE) {
+            return null;
+        }
+        AppMethodBeat.letGo = now;
+        LockSupport.parkNanos(SHOW_NANOS);
+        return usual;
+    }
+
+    static void hide(long[] usual) {
+        if (usual != null) {
+            AppMethodBeat.letGo = usual;
+        }
     }
 
     /** Reports whether methods are to be looked at now. */
@@ -169,7 +200,8 @@ final class LetGo {
                 s.phase = GONE;
                 s.goneNanos = now;
                 mark(gone, m.id, true);
-                mark(invisible, m.id, s.takesLittle(options.letGoShare));
+                see(s, !s.takesLittle(options.letGoShare));
+                mark(invisible, m.id, !s.visible);
                 changes.add(m.id);
             } else if (s.phase == GONE && (!m.wanted() || m == next)) {
                 s.phase = RETURNING;
@@ -183,6 +215,7 @@ final class LetGo {
                 s.observed = 0;
                 s.open = 0;
                 mark(gone, m.id, false);
+                see(s, false);
                 mark(invisible, m.id, false);
                 changes.add(-m.id);
                 changed |= !m.wanted();
@@ -206,6 +239,13 @@ final class LetGo {
             }
         }
         return next;
+    }
+
+    /** Notes whether a method that is let go is to be visible in stacks. */
+    private void see(State s, boolean isVisible) {
+        visible += (isVisible ? 1 : 0) - (s.visible ? 1 : 0);
+        s.visible = isVisible;
+        shown = visible > 0 ? invisible : null;
     }
 
     private static void mark(long[] bits, int id, boolean set) {

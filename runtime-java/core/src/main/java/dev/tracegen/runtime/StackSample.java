@@ -34,7 +34,13 @@ final class StackSample {
         // may be long until this thread goes on, and then the stack may be from before the record.
         long nanos = platform.nanoTime();
         Thread.State state = trace.thread.getState();
-        StackTraceElement[] stack = trace.thread.getStackTrace();
+        long[] usual = LetGo.show(state);
+        StackTraceElement[] stack;
+        try {
+            stack = trace.thread.getStackTrace();
+        } finally {
+            LetGo.hide(usual);
+        }
         LockWait lock = state == Thread.State.RUNNABLE ? null : platform.lockWait(trace.thread);
         ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.threads.of(lock.owner);
         return new StackSample(trace, nanos, state, stack, platform.threadCpuNanos(trace.thread), lock, owner);

@@ -59,7 +59,7 @@ final class SteadySamples {
     /** When the next stack may be taken. */
     private long next;
 
-    /** How long the stack took that was taken now. */
+    /** How long it took to take the last stack. */
     private long taking;
 
     /** What the last stacks cost, in nanoseconds a frame, and how many there were. */
@@ -163,6 +163,7 @@ final class SteadySamples {
         if (still && cpu >= 0 && cpu == last.cpuNanos) {
             stack = last.stack;
         } else {
+            long[] usual = LetGo.show(state);
             long begin = platform.nanoTime();
             try {
                 stack = t.thread.getStackTrace();
@@ -170,9 +171,13 @@ final class SteadySamples {
                 off = true;
                 platform.log("no steady samples are taken: " + e);
                 return 0;
+            } finally {
+                LetGo.hide(usual);
             }
-            taking = platform.nanoTime() - begin;
-            cost = cost(taking, stack.length);
+            long end = platform.nanoTime();
+            cost = cost(end - begin, stack.length) + (usual == null ? 0 : WAKE_NANOS);
+            // Also the time for which this thread has slept.
+            taking = end - now;
         }
         s.stillSince = still ? s.stillSince : now;
         if (still) {

@@ -282,9 +282,9 @@ class LetGoTest {
         assertTrue(all.startsWith("+1 +3") && all.endsWith("+2 -2 -1"), all);
     }
 
-    /** Once it is inlined, no stack shows a method. So the entries of one that takes much time stay calls. */
+    /** Once it is inlined, no stack shows a method. So the entries of one that takes much time are calls meanwhile. */
     @Test
-    void aMethodThatTakesMuchOfTheTimeStaysVisible() throws Exception {
+    void aMethodThatTakesMuchOfTheTimeIsVisibleInStacks() throws Exception {
         share = 5;
         start(new RecorderOptions());
         assertTrue(Recorder.setGate(new int[] {1, 2}, DIGEST));
@@ -297,9 +297,18 @@ class LetGoTest {
             platform.pass(101);
             platform.awaitCheck();
         }
+        hold();
+        assertFalse(visible(2));
+        assertNull(LetGo.show(Thread.State.WAITING));
+        long[] usual = LetGo.show(Thread.State.RUNNABLE);
         assertTrue(visible(2));
         assertFalse(visible(1));
+        LetGo.hide(usual);
+        assertFalse(visible(2));
+        held.countDown();
         awaitGone(2, false);
         assertEquals(0, AppMethodBeat.letGo[0] & 1L << 2);
+        hold();
+        assertNull(LetGo.show(Thread.State.RUNNABLE));
     }
 }
