@@ -75,7 +75,7 @@ public final class AppMethodBeat {
      */
     static long[] letGo;
 
-    /** As {@link #letGo}, for {@link #o}. A method that is visible in a stack has a bit here only: {@link LetGo#show}. */
+    /** As {@link #letGo}, for {@link #o}. A method that stacks show has a bit here only, see {@link LetGo#show}. */
     static long[] letGoExits;
 
     private AppMethodBeat() {
