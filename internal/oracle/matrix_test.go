@@ -75,6 +75,7 @@ func TestMatrixReadsAndWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	Require(t, FetchMaven(t.Context(), cache, matrixArtifacts))
 	stdlib := matrixArtifacts[len(matrixArtifacts)-1]
 	jar := filepath.Join(dir, "in.jar")
 	methods := matrixJar(t, filepath.Join(cache, stdlib.File()), jar)

@@ -204,7 +204,7 @@ func TestDocumentIsTheExample(t *testing.T) {
 		out := run(t, app, mvn, "bash", "-e", "-c", block)
 		switch commands {
 		case 1:
-			for _, want := range []string{"1000 orders", "1 stall", "openStore", "report.html"} {
+			for _, want := range []string{"1000 orders", "Runs: main", "openStore", "report.html"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("the first commands of docs/maven.md did not print %q:\n%s", want, out)
 				}
