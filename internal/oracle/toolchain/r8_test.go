@@ -30,7 +30,7 @@ var keptMethods = map[string][]string{
 
 // keptFields are the fields that an atomic updater finds by their names, of classes whose own names may change.
 var keptFields = map[string][]string{"Ring": {"claimed", "now", "locked"}, "ThreadTrace": {"ring", "history"},
-	"LetGo": {"deciding"}, "FastPath": {"gateRequest"}}
+	"FastPath": {"gateRequest"}}
 
 // TestCorpusR8 shrinks the sample with its runtime by R8 in full mode, to class files, with the rules of the runtime's
 // jars and the few of the sample, and runs it on a JVM. The second row renames and moves everything that R8 may.
