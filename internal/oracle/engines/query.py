@@ -17,6 +17,8 @@ def split(sql):
 def duckdb():
     import duckdb
     c = duckdb.connect()
+    # Else it prints how far a question is that takes longer than two seconds, between the answers.
+    c.execute("set enable_progress_bar = false")
     # As text: Python lacks a module for times with a zone.
     rows = lambda sql: c.execute("select cast(columns(*) as varchar) from (" + sql + "\n)").fetchall()
     return c.execute, lambda sql: [[NONE if v is None else v for v in row] for row in rows(sql)]
