@@ -215,7 +215,7 @@ func repairCounts(r trace.Repairs) []counted {
 		{"open", "calls still open at the end", r.Open},
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
-		{"retimed", "impossible times", r.Retimed},
+		{"retimed", "times beyond what is possible", r.Retimed},
 		{"gaps", "gaps", r.Gaps},
 		{"lost", "records lost in gaps", r.Lost},
 		{"overfull", "calls shorter than the calls in them", r.Overfull},

@@ -163,6 +163,7 @@ final class SteadySamples {
         if (still && cpu >= 0 && cpu == last.cpuNanos) {
             stack = last.stack;
         } else {
+            long asked = platform.nanoTime();
             long[] usual = LetGo.show(state);
             long begin = platform.nanoTime();
             try {
@@ -177,7 +178,7 @@ final class SteadySamples {
             long end = platform.nanoTime();
             cost = cost(end - begin, stack.length) + (usual == null ? 0 : WAKE_NANOS);
             // Also the time for which this thread has slept.
-            taking = end - now;
+            taking = end - asked;
         }
         s.stillSince = still ? s.stillSince : now;
         if (still) {
