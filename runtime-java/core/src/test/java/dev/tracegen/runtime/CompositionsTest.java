@@ -44,7 +44,7 @@ class CompositionsTest {
         Path file = dir.resolve("compositions.tgd");
         recorder = Recorder.start(options.platform(platform).set("gate", "off").output(file.toFile()));
         // The sampler sets a tracer of its own, once in a JVM.
-        platform.awaitCheck();
+        platform.awaitFirstCheck();
         hook();
         return file;
     }

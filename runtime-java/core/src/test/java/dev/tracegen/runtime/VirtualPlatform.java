@@ -72,6 +72,12 @@ final class VirtualPlatform extends Platform {
         Await.until("the recorder has checked all threads", () -> checks.get() >= enough);
     }
 
+    /** Returns when the recorder's thread has checked all threads for the first time. It may sleep from then on. */
+    void awaitFirstCheck() throws Exception {
+        // It reads the counters before the check, too.
+        Await.until("the recorder has checked all threads once", () -> checks.get() >= 2);
+    }
+
     /** Returns when the next check has begun or ended: after any number of calls there were as many checks. */
     void awaitNextCheck() throws Exception {
         long enough = checks.get() + 1;
