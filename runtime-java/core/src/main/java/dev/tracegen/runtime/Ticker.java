@@ -207,6 +207,8 @@ final class Ticker implements Runnable {
         if (quietPeriods < QUIET_PERIODS) {
             LockSupport.parkNanos(this, periodMillis * 1000000L);
         } else {
+            // What a record of the last pause has set late would end this one at once.
+            wanted = false;
             paused = true;
         }
     }
