@@ -140,6 +140,14 @@ func (v *viewer) chunk(c trace.Chunk) (trace.Chunk, error) {
 		if in = len(out.List) > 0; in {
 			return out, nil
 		}
+	case *trace.Compositions:
+		out := &trace.Compositions{Thread: c.Thread, Lost: c.Lost}
+		for _, e := range c.List {
+			if v.thread(c.Thread) && v.overlaps(e.Begin, e.Begin+e.Nanos) {
+				out.List = append(out.List, e)
+			}
+		}
+		return out, nil
 	case *trace.Frames:
 		out := &trace.Frames{}
 		for _, f := range c.List {

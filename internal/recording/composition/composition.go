@@ -78,8 +78,8 @@ func (c *Compositions) Skipped(of *Composable) (n uint64, known bool) {
 	return calls - executed, c.Lost == 0 && calls >= executed
 }
 
-// parse takes the text of Compose's compiler apart: "com.app.Feed (Feed.kt:12)".
-func parse(text string) Composable {
+// Of returns a composable without executions, by the text of Compose's compiler: "com.app.Feed (Feed.kt:12)".
+func Of(text string) Composable {
 	c := Composable{Name: text}
 	name, place, ok := strings.Cut(text, " (")
 	place, closed := strings.CutSuffix(place, ")")
@@ -108,15 +108,9 @@ const (
 	parametersAWord = 10
 )
 
-// add counts an execution. own is its time without that of other composables, total is false if it is part of another
-// execution of the composable.
-func (c *Composable) add(e *trace.Composition, own int64, total bool) {
+// Add counts an execution, without its times.
+func (c *Composable) Add(e *trace.Composition) {
 	c.Executed++
-	c.Own += time.Duration(own)
-	if total {
-		c.Total += time.Duration(e.Nanos)
-	}
-	c.Longest = max(c.Longest, time.Duration(e.Nanos))
 	var changed []int
 	itself, again := false, false
 	for word, bits := range e.Dirty {
@@ -161,12 +155,17 @@ func sum(list []trace.Composition, into map[string]*Composable) {
 		around = around[:len(around)-1]
 		c := into[last.e.Composable]
 		if c == nil {
-			parsed := parse(last.e.Composable)
+			parsed := Of(last.e.Composable)
 			c = &parsed
 			into[last.e.Composable] = c
 		}
 		outer := slices.ContainsFunc(around, func(o open) bool { return o.e.Composable == last.e.Composable })
-		c.add(last.e, last.e.Nanos-min(last.inner, last.e.Nanos), !outer)
+		c.Add(last.e)
+		c.Own += time.Duration(last.e.Nanos - min(last.inner, last.e.Nanos))
+		c.Longest = max(c.Longest, time.Duration(last.e.Nanos))
+		if !outer { // it is not part of another execution of the composable
+			c.Total += time.Duration(last.e.Nanos)
+		}
 	}
 	// Backwards, so that what is around others comes before them.
 	for i := len(list) - 1; i >= 0; i-- {

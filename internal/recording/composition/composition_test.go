@@ -189,7 +189,7 @@ func TestParse(t *testing.T) {
 		{"a.Feed (Feed.kt)", "a.Feed (Feed.kt)||0"}, {"a.Feed (Feed.kt:x)", "a.Feed (Feed.kt:x)||0"},
 		{"C(Feed):Feed.kt", "C(Feed):Feed.kt||0"}, {"", "||0"},
 	} {
-		c := parse(test.text)
+		c := Of(test.text)
 		got := c.Name + "|" + c.File + "|" + string(rune('0'+c.Line/10)) + string(rune('0'+c.Line%10))
 		want := test.want
 		if c.Line == 0 {

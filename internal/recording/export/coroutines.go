@@ -21,6 +21,8 @@ const (
 // lane is a track of asynchronous calls: those of one that begins while no other is open nest in it, as far as they
 // fit. Other calls that are open at that time are in other lanes.
 type lane struct {
+	name   string
+	thread uint32      // of composables
 	slices []laneSlice // in the order of their begins, outer ones first
 	open   []openSlice
 }
@@ -31,6 +33,8 @@ type laneSlice struct {
 	depth      int
 	call       *coroutine.Call
 	thread     string // of a time in which the call ran; empty of a call
+	// executed is that of a composable, which has neither; nil of all others.
+	executed *trace.Composition
 	// piece is what begins in a time in which the call ran, nil if that is the rest of one.
 	piece *coroutine.Piece
 }
@@ -47,9 +51,12 @@ type openSlice struct {
 // text is what a time in which a call ran is called.
 func (s *laneSlice) text() string { return "on " + s.thread }
 
-// coroutine returns the number of what a slice shows.
-func (f *methods) coroutine(r *recording, s *laneSlice) int32 {
-	if s.thread != "" {
+// slice returns the number of what a slice shows.
+func (f *methods) slice(r *recording, s *laneSlice) int32 {
+	switch {
+	case s.executed != nil:
+		return f.composable(s.executed.Composable)
+	case s.thread != "":
 		return f.text(s.text())
 	}
 	return f.of(r, s.call.Method, 0)
@@ -57,10 +64,13 @@ func (f *methods) coroutine(r *recording, s *laneSlice) int32 {
 
 // facts say of a call what its slice does not show.
 func (s *laneSlice) facts(r *recording) []fact {
-	c := s.call
-	if s.thread != "" {
+	switch {
+	case s.executed != nil:
+		return executionFacts(s.executed)
+	case s.thread != "":
 		return nil
 	}
+	c := s.call
 	suspended, atMost := c.Suspended()
 	all := []fact{{"running ms", millis(c.Running().Nanoseconds())}, {"suspended ms", millis(suspended.Nanoseconds())}}
 	if atMost {
@@ -98,8 +108,14 @@ var endTexts = [...]string{coroutine.EndUnknown: "not known", coroutine.EndRetur
 	coroutine.EndThrew: "an exception", coroutine.EndBy: "by then", coroutine.EndSuspended: "still suspended",
 	coroutine.EndRunning: "no exit was recorded"}
 
-// lanes lays out the asynchronous calls of the recording. left is how many have no room.
-func (r *recording) lanes(end int64) (list []*lane, left int) {
+// lanes lays out the asynchronous calls of the recording, and the composables.
+func (r *recording) lanes(end int64) (list []*lane) {
+	list, r.leftOut = r.coroutines(end)
+	return append(list, r.composables()...)
+}
+
+// coroutines lays out the asynchronous calls of the recording. left is how many have no room.
+func (r *recording) coroutines(end int64) (list []*lane, left int) {
 	if r.Coroutines == nil {
 		return nil, 0
 	}
@@ -148,8 +164,9 @@ func (r *recording) lanes(end int64) (list []*lane, left int) {
 		}
 		list[best].enter(r, calls, i, at, ends[i])
 	}
-	for _, l := range list {
+	for k, l := range list {
 		l.close(r, calls, math.MaxInt64)
+		l.name = fmt.Sprintf("coroutines %d", k+1)
 	}
 	return list, left
 }
@@ -218,22 +235,18 @@ func (l *lane) walk(enter func(*laneSlice), leave func(*laneSlice)) {
 	}
 }
 
-// laneName names a lane.
-func laneName(k int) string { return fmt.Sprintf("coroutines %d", k+1) }
-
 // laneThread is the index of a lane among the threads of a recording, which no thread has.
 func laneThread(k int) uint32 { return math.MaxUint32 - uint32(k) }
 
-// coroutines lays out the lanes of a page as threads.
-func (p *page) coroutines(of *recording) {
-	lanes, left := of.lanes(p.now.End)
-	for k, l := range lanes {
-		pt := &pageThread{Index: laneThread(k), Name: laneName(k), Async: true, messages: []pageMessage{},
+// lanes lays out the lanes of a page as threads.
+func (p *page) lanes(of *recording) {
+	for k, l := range of.lanes(p.now.End) {
+		pt := &pageThread{Index: laneThread(k), Name: l.name, Async: true, messages: []pageMessage{},
 			windows: [][2]int64{}, samples: []pageSample{}, stalls: stateTimes{}}
 		pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 		at := int64(0)
 		l.walk(func(s *laneSlice) {
-			method := p.methods.coroutine(of, s)
+			method := p.methods.slice(of, s)
 			if s.thread != "" {
 				pt.stalls.add(at, s.begin, "waiting")
 				pt.stalls.add(s.begin, s.end, "running")
@@ -243,17 +256,20 @@ func (p *page) coroutines(of *recording) {
 			pt.enter(s.begin, method, 1)
 			p.now.End = max(p.now.End, s.end)
 		}, func(s *laneSlice) { pt.leave(s.end, laneMarks(s)) })
-		pt.stalls.add(at, p.now.End, "waiting")
+		if l.slices[0].executed == nil {
+			pt.stalls.add(at, p.now.End, "waiting")
+		}
 		p.now.Threads = append(p.now.Threads, pt)
 	}
-	if left > 0 {
-		p.Notices = append(p.Notices, fmt.Sprintf("%d calls of suspend functions are not shown: there are too many.", left))
+	if of.leftOut > 0 {
+		p.Notices = append(p.Notices, fmt.Sprintf("%d calls of suspend functions are not shown: there are too many.",
+			of.leftOut))
 	}
 }
 
 // laneMarks are the marks of a call that are shown.
 func laneMarks(s *laneSlice) trace.Marks {
-	if s.thread != "" {
+	if s.call == nil || s.thread != "" {
 		return 0
 	}
 	switch s.call.End {
@@ -300,11 +316,10 @@ func flows(r *recording, s *trace.Segment) map[int]uint64 {
 	return all
 }
 
-// coroutines writes the lanes of a recording as tracks of the process.
-func (p *perfetto) coroutines(r *recording) {
-	lanes, left := r.lanes(r.Span.Nanoseconds())
-	for k, l := range lanes {
-		track := p.child(p.process, laneName(k))
+// asyncTracks writes the lanes of a recording as tracks of the process.
+func (p *perfetto) asyncTracks(r *recording) {
+	for _, l := range r.lanes(r.Span.Nanoseconds()) {
+		track, category := p.child(p.process, l.name), "coroutine"
 		l.walk(func(s *laneSlice) {
 			p.trackEvent(sliceBegin, track)
 			if s.thread != "" {
@@ -316,8 +331,14 @@ func (p *perfetto) coroutines(r *recording) {
 				p.emit(s.begin, nil)
 				return
 			}
-			method := p.methods.coroutine(r, s)
-			p.inner = text(number(p.inner, eventNameIID, uint64(method)+1), eventCategoryText, "coroutine")
+			if s.executed != nil {
+				category = "composable"
+			}
+			k := p.methods.slice(r, s)
+			p.inner = text(number(p.inner, eventNameIID, uint64(k)+1), eventCategoryText, category)
+			if p.methods.list[k].File != "" {
+				p.inner = number(p.inner, eventSourceIID, uint64(k)+1)
+			}
 			p.annotate(s.facts(r))
 			p.emit(s.begin, p.intern())
 		}, func(s *laneSlice) {
@@ -325,5 +346,4 @@ func (p *perfetto) coroutines(r *recording) {
 			p.emit(s.end, nil)
 		})
 	}
-	r.leftOut = left
 }

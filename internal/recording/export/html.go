@@ -279,7 +279,7 @@ func (p *page) event(e *event) error {
 func (p *page) end(of *recording) error {
 	r := p.now
 	r.sortStalls()
-	p.coroutines(of)
+	p.lanes(of)
 	for _, t := range r.Threads {
 		r.more.Messages = append(r.more.Messages, t.messages)
 		r.more.Windows = append(r.more.Windows, t.windows)

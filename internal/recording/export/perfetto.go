@@ -367,7 +367,7 @@ func (p *perfetto) end(r *recording) error {
 	for _, g := range r.grafted() {
 		p.grafted(r, &g)
 	}
-	p.coroutines(r)
+	p.asyncTracks(r)
 	p.head(instant, p.child(p.process, "recording"), &event{name: "recording"}, categoryRecording)
 	p.annotate(append([]fact{{"program", p.program}}, r.facts()...))
 	return p.emit(0, nil)

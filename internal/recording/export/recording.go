@@ -23,6 +23,9 @@ type recording struct {
 	moved   uint64 // segments that were put behind the one before
 	leftOut int    // calls of suspend functions for which there is no track
 	paths   sums.Paths
+
+	executions  executions
+	notComposed uint64 // executions of composables that no track shows
 }
 
 // process is what to call the recording among others.
@@ -101,6 +104,9 @@ func (r *recording) facts() []fact {
 	}
 	if r.leftOut > 0 {
 		all = append(all, fact{"calls of suspend functions without a track", int64(r.leftOut)})
+	}
+	if r.notComposed > 0 {
+		all = append(all, fact{"executions of composables without a track", r.notComposed})
 	}
 	return all
 }

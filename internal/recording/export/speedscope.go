@@ -92,11 +92,9 @@ func (s *speedscope) event(e *event) error {
 }
 
 func (s *speedscope) end(r *recording) error {
-	var lanes []*lane
-	lanes, r.leftOut = r.lanes(r.Span.Nanoseconds())
-	for k, l := range lanes {
-		p := &timeline{name: laneName(k) + " of " + clean(r.process())}
-		step := func(of *laneSlice) uint64 { return uint64(s.methods.coroutine(r, of)) << 2 }
+	for _, l := range r.lanes(r.Span.Nanoseconds()) {
+		p := &timeline{name: l.name + " of " + clean(r.process())}
+		step := func(of *laneSlice) uint64 { return uint64(s.methods.slice(r, of)) << 2 }
 		l.walk(func(of *laneSlice) { p.add(step(of), of.begin) }, func(of *laneSlice) { p.add(step(of)|1, of.end) })
 		s.profiles = append(s.profiles, p)
 	}

@@ -132,6 +132,8 @@ func (w *writer) Chunk(c trace.Chunk) error {
 				return err
 			}
 		}
+	case *trace.Compositions:
+		w.now.executions.add(c)
 	case *trace.StackSample:
 		return w.sample(c)
 	case *trace.StallChunk:
