@@ -3,8 +3,11 @@ package times
 import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.*
+import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicLong
+import kotlin.coroutines.intrinsics.suspendCoroutineUninterceptedOrReturn
 import kotlin.random.Random
 
 /** The program's own log: by function, how often it was called, and its time, measured inside of it and by its callers. */
@@ -39,6 +42,24 @@ inline fun <T> calling(name: String, call: () -> T): T {
     }
 }
 
+/** The jobs and continuations of functions that have ended: whatever holds one of them makes the program print it. */
+val ended = ConcurrentLinkedQueue<WeakReference<Any>>()
+
+suspend fun remember() {
+    ended.add(WeakReference(currentCoroutineContext()[Job]!!))
+    suspendCoroutineUninterceptedOrReturn<Unit> { ended.add(WeakReference(it)); Unit }
+}
+
+/** Returns how many of them are still there after collections of garbage. */
+fun kept(): Int {
+    repeat(50) {
+        System.gc()
+        if (ended.all { it.get() == null }) return 0
+        Thread.sleep(20)
+    }
+    return ended.count { it.get() != null }
+}
+
 fun spin(micros: Long) {
     val until = System.nanoTime() + micros * 1000
     while (System.nanoTime() < until) Thread.onSpinWait()
@@ -53,6 +74,7 @@ class Prog(seed: Int) {
         delay(next(20).toLong())
         if (depth > 0) calling("beta") { beta(depth - 1) }
         withContext(Dispatchers.IO) { Thread.sleep(next(15).toLong()) }
+        remember()
         spin(100)
         1
     }
@@ -129,5 +151,6 @@ fun main() {
         } catch (e: IllegalStateException) {
         }
     }
+    println("kept ${kept()} of ${ended.size}")
     for ((k, o) in own.toSortedMap()) println("$k calls ${o.calls} inside ${o.inside.get() / 1000} outside ${o.outside.get() / 1000} us")
 }
