@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 )
 
 const (
@@ -27,6 +28,8 @@ const (
 	deflateRatio = 1040
 	// readStep is how much is asked for at once. What a chunk's header says it holds is never taken on trust.
 	readStep = 64 << 10
+	// firstStep is how much is asked for at first: most recordings of a fleet are small, and there are many.
+	firstStep = 4 << 10
 
 	// A file full of chunks' beginnings would have everything after each of them summed up. Beyond so many
 	// bytes, and so many for each good one, what does not fit the first time is passed over.
@@ -259,7 +262,8 @@ func (r *Reader) read() {
 		r.start = 0
 	}
 	had := len(r.buffer)
-	r.buffer = append(r.buffer, make([]byte, readStep)...)
+	step := min(readStep, max(firstStep, cap(r.buffer)))
+	r.buffer = slices.Grow(r.buffer, step)[:had+step]
 	n, err := io.ReadAtLeast(r.source, r.buffer[had:], 1)
 	r.buffer = r.buffer[:had+n]
 	if err != nil {

@@ -22,6 +22,11 @@ func PartOf(file string) (part trace.PartInfo, ok bool) {
 		return part, false
 	}
 	defer s.Close()
+	return partIn(s)
+}
+
+// partIn is [PartOf] of a file that was opened and not read.
+func partIn(s *source.Source) (part trace.PartInfo, ok bool) {
 	if s.Reader() == nil {
 		return part, false
 	}
@@ -52,9 +57,16 @@ func BeginsLikeRecording(file string) bool {
 // partKey identifies a recording in a directory. A copy in another directory is another recording.
 type partKey struct{ directory, recording string }
 
+// saidPart is what [PartOf] returns.
+type saidPart struct {
+	part trace.PartInfo
+	ok   bool
+}
+
 // joinParts makes recordings of files. Files that are parts of one recording become one, at the place of the first of
-// them, with the parts that are beside them. Files of other recordings are not added.
-func joinParts(files []string) []Recording {
+// them, with the parts that are beside them. Files of other recordings are not added. opened has what is known of some
+// files.
+func joinParts(files []string, opened map[string]saidPart) []Recording {
 	type numbered struct {
 		file string
 		part trace.PartInfo
@@ -63,15 +75,15 @@ func joinParts(files []string) []Recording {
 	known := map[string]bool{}
 	var keys []partKey // by file, zero for one that is no part
 	for _, file := range files {
-		part, ok := trace.PartInfo{}, false
-		if file != StandardInput {
-			part, ok = PartOf(file)
+		said, ok := opened[file]
+		if !ok && file != StandardInput {
+			said.part, said.ok = PartOf(file)
 		}
 		key := partKey{}
-		if ok {
-			key = partKey{filepath.Dir(file), part.Recording}
+		if said.ok {
+			key = partKey{filepath.Dir(file), said.part.Recording}
 			if !known[file] {
-				parts[key] = append(parts[key], numbered{file, part})
+				parts[key] = append(parts[key], numbered{file, said.part})
 			}
 		}
 		known[file] = true

@@ -69,6 +69,7 @@ func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source
 // in directories. For a file that is a part of a recording, it also finds the other parts in the same directory.
 func FindRecordings(args []string) ([]Recording, error) {
 	var files []string
+	opened := map[string]saidPart{}
 	inputs := 0
 	for _, arg := range args {
 		switch {
@@ -78,7 +79,7 @@ func FindRecordings(args []string) ([]Recording, error) {
 			}
 			files = append(files, arg)
 		case IsDirectory(arg):
-			found, err := RecordingsBelow(arg)
+			found, err := recordingsBelow(arg, opened)
 			if err != nil {
 				return nil, err
 			}
@@ -100,7 +101,7 @@ func FindRecordings(args []string) ([]Recording, error) {
 			files = append(files, filepath.Clean(arg))
 		}
 	}
-	return joinParts(unique(files)), nil
+	return joinParts(unique(files), opened), nil
 }
 
 // unique returns the files, each once.
@@ -137,6 +138,11 @@ func recordingsOf(pattern string) (files []string, err error) {
 
 // RecordingsBelow returns the files in the directory and below it that begin as a recording.
 func RecordingsBelow(dir string) ([]string, error) {
+	return recordingsBelow(dir, map[string]saidPart{})
+}
+
+// recordingsBelow adds what the files say to opened: each is opened once, because there may be many.
+func recordingsBelow(dir string, opened map[string]saidPart) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -149,6 +155,9 @@ func RecordingsBelow(dir string) ([]string, error) {
 		if err != nil {
 			return err
 		}
+		said := saidPart{}
+		said.part, said.ok = partIn(r)
+		opened[path] = said
 		found = append(found, path)
 		return r.Close()
 	})

@@ -74,9 +74,10 @@ type grouping struct {
 	naming         cli.Naming
 	format, output string
 	top            int
-	table          *lake.Writer // for rows; nil for groups
-	known, left    int          // numbers of recordings that were given twice, and that were skipped
-	leftReports    int          // how many reports were skipped
+	table          *lake.Writer   // for rows; nil for groups
+	known, left    int            // numbers of recordings that were given twice, and that were skipped
+	leftReports    int            // how many reports were skipped
+	buffer         [32 << 10]byte // for recordings that are hashed
 }
 
 func (g *grouping) options() cli.Options {
@@ -228,7 +229,7 @@ func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording,
 		if err != nil {
 			return nil, err
 		}
-		_, err = io.Copy(hash, cli.Watched{Reader: f, Ctx: r.Ctx, Advance: r.Add})
+		_, err = io.CopyBuffer(hash, cli.Watched{Reader: f, Ctx: r.Ctx, Advance: r.Add}, g.buffer[:])
 		f.Close()
 		if err != nil {
 			return nil, err

@@ -81,10 +81,10 @@ func OpenWith(path string, watch func(file io.Reader) io.Reader) (*Source, error
 // New decides by the first bytes what in is. The error wraps [trace.ErrFormat] if it is nothing that is [Accepted], and
 // is in's own if reading fails.
 func New(in io.Reader) (*Source, error) {
-	b := bufio.NewReaderSize(in, readStep)
+	b := bufio.NewReader(in) // what asks for more at once gets it from in
 	head, err := b.Peek(2)
 	if err == nil && userfile.IsCompressed(head) {
-		z, err := gzip.NewReader(b)
+		z, err := gzip.NewReader(bufio.NewReaderSize(b, readStep))
 		if err != nil {
 			return nil, fmt.Errorf("%w: it begins as .gz and goes on otherwise: %w", trace.ErrFormat, err)
 		}
