@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/lake"
@@ -52,7 +53,7 @@ func (k *keeping) command(use, short, long, example string, options []cli.Option
 
 // run opens the store and a directory for temporary files.
 func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) error) error {
-	beside := "" // beside a directory, a file that is complete needs only a new name
+	beside := os.TempDir() // beside a directory, a file that is complete needs only a new name
 	if !objects.IsRemote(k.store) {
 		isStore, err := lake.IsStore(k.store)
 		if err != nil {
@@ -67,9 +68,12 @@ func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) 
 	if err != nil {
 		return err
 	}
-	if l.Temp, err = os.MkdirTemp(beside, objects.Temporary+"*"); err != nil {
+	atomicfile.Sweep(beside) // of commands that were killed: rows in it may be of users who are forgotten
+	var lock *os.File
+	if l.Temp, lock, err = atomicfile.CreateDirectory(beside); err != nil {
 		return err
 	}
+	defer lock.Close()
 	defer os.RemoveAll(l.Temp)
 	var mu sync.Mutex
 	l.Warn = func(err error) {
