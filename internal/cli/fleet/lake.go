@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,6 +151,9 @@ func newForgetCmd(con *console.Console) *cobra.Command {
 	k.check = func() error {
 		if len(k.users)+len(k.sessions) == 0 {
 			return cli.Misuse("neither --user nor --session given")
+		}
+		if slices.Contains(slices.Concat(k.users, k.sessions), "") {
+			return cli.Misuse("the ID of --user or --session is empty")
 		}
 		return nil
 	}
