@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/lake"
+	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/oracle/fixture"
 )
 
@@ -448,6 +450,31 @@ func TestKeyMode(t *testing.T) {
 		}
 		if err := CheckKeyMode(file); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("mode %o: %v", mode, err)
+		}
+	}
+}
+
+// TestNamesOfDirectories has directories whose names would be patterns: what a killed process left in one is removed,
+// and settings are found there.
+func TestNamesOfDirectories(t *testing.T) {
+	key, err := LoadKey("testdata/signing.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a[b", "a[1]", "größe mit 日本"} {
+		dir := filepath.Join(t.TempDir(), name)
+		left := filepath.Join(dir, "wal", objects.Temporary+"1.tgd")
+		fixture.Write(t, left, "")
+		s := openStore(t, dir, Options{})
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", left, err)
+		}
+		if err := errors.Join(addOne(s, 1), s.Close()); err != nil || len(storedIDs(t, dir)) != 1 {
+			t.Error(name, err)
+		}
+		fixture.Write(t, filepath.Join(dir, "a.properties"), "package=com.a\nserial=1\nexpires=1\n")
+		if configs, err := LoadConfigs(dir, key); err != nil || len(configs.byPackage) != 1 {
+			t.Error(name, err)
 		}
 	}
 }

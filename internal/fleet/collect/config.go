@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,8 +48,11 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
 	if info.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(path, "*.properties")); err != nil {
+		if files, err = fs.Glob(os.DirFS(path), "*.properties"); err != nil {
 			return nil, err
+		}
+		for i := range files {
+			files[i] = filepath.Join(path, files[i])
 		}
 		if len(files) == 0 {
 			return nil, fmt.Errorf("configuration: %s has no file *.properties", path)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,9 +80,9 @@ func openWAL(dir string) (*wal, error) {
 		return nil, fmt.Errorf("another process has the write-ahead log %s; give each collector of a store its own by --wal",
 			dir)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, objects.Temporary+"*"))
+	left, err := fs.Glob(os.DirFS(dir), objects.Temporary+"*")
 	for _, file := range left {
-		err = errors.Join(err, os.Remove(file))
+		err = errors.Join(err, os.Remove(filepath.Join(dir, file)))
 	}
 	pack, err2 := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
