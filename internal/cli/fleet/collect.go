@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/collect"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/objects"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
@@ -155,6 +156,11 @@ func (c *collecting) check() error {
 		return cli.Misuse("--builds known needs --mapping")
 	case c.every < time.Second || c.every > 24*time.Hour:
 		return cli.Misuse("--every %s: must be between 1s and 24h", c.every)
+	}
+	for _, name := range c.packages {
+		if !devicereport.IsPackage(name) {
+			return cli.Misuse("--package %q: must be the name of an app's package, as com.example.app", name)
+		}
 	}
 	for _, text := range c.proxies {
 		network, err := collect.ParseProxy(text)

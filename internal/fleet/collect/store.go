@@ -131,6 +131,10 @@ type answer struct {
 // Open opens the store at a location, a directory, which is made if it is missing, or s3://BUCKET/PREFIX. What a
 // process that was killed has left in the log becomes Parquet files.
 func Open(location string, o Options) (*Store, error) {
+	l, err := lake.Open(location)
+	if err != nil {
+		return nil, err
+	}
 	if !objects.IsRemote(location) {
 		if _, err := lake.IsStore(location); err != nil {
 			return nil, err
@@ -139,10 +143,6 @@ func Open(location string, o Options) (*Store, error) {
 		if err := os.MkdirAll(filepath.Join(location, lake.Reports), 0o777); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
-	}
-	l, err := lake.Open(location)
-	if err != nil {
-		return nil, err
 	}
 	switch {
 	case o.Log != "":

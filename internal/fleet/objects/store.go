@@ -51,6 +51,9 @@ func Open(location string) (Store, error) {
 		return nil, errors.New("the location is empty")
 	case IsRemote(location):
 		return openBucket(location)
+	case strings.Contains(location, "://") || strings.HasPrefix(location, "s3:"):
+		return nil, errors.New("the location must be a directory or s3://BUCKET/PREFIX; set AWS_ENDPOINT_URL for a server " +
+			"that is not Amazon's")
 	}
 	return directory(location), nil
 }
