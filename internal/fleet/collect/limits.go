@@ -118,9 +118,10 @@ func (s *Server) client(r *http.Request) string {
 			}
 			address = next.Unmap().WithZone("")
 		}
-	} else if r.Header.Get("X-Forwarded-For") != "" && !address.IsLoopback() {
+	} else if r.Header.Get("X-Forwarded-For") != "" {
 		s.Journal.warn("requests have the header X-Forwarded-For, and no --proxy names where they come from: if that is a "+
-			"proxy, its clients share the limits of one address", 1, "address", address.String())
+			"proxy, its clients share the limits of one address, or have none on this machine", 1, "address",
+			address.String())
 	}
 	switch {
 	case !address.IsValid() || address.IsLoopback():

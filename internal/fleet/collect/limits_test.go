@@ -209,12 +209,17 @@ func TestProxies(t *testing.T) {
 		{"198.51.100.7:1", "203.0.113.9", "198.51.100.7"},
 		{"[::1]:1", "203.0.113.9", ""},
 	} {
+		warned := s.Journal.total
 		r := &http.Request{RemoteAddr: test.peer, Header: http.Header{}}
 		if test.header != "" {
 			r.Header.Set("X-Forwarded-For", test.header)
 		}
 		if got := s.client(r); got != test.want {
 			t.Errorf("%+v: %q", test, got)
+		}
+		unknown := test.peer == "198.51.100.7:1" || test.peer == "[::1]:1"
+		if s.Journal.total > warned != unknown {
+			t.Errorf("%+v: no proxy is known there, %v, and a warning, %v", test, unknown, s.Journal.total > warned)
 		}
 	}
 	for _, bad := range []string{"", "example.com", "10.0.0.0/33", "10.0.0.1:80"} {
