@@ -136,7 +136,7 @@ func addOne(s *Store, n int) error {
 	return err
 }
 
-// TestBucketAway has a bucket that answers 503 for some time, and a log that becomes full meanwhile.
+// TestBucketAway has a bucket that answers 503 for some time, one that is full, and a log that becomes full meanwhile.
 func TestBucketAway(t *testing.T) {
 	if err := oracle.FindObjectStore(); err != nil && os.Getenv("CI") == "" {
 		t.Skip(err)
@@ -146,14 +146,18 @@ func TestBucketAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var away atomic.Bool
+	type refusing struct {
+		code   string
+		status int
+	}
+	var refusal atomic.Pointer[refusing]
 	// The signatures of requests have the host that the client asks for, which the proxy keeps.
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = server.Scheme, server.Host, r.In.Host
 	}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if away.Load() {
-			http.Error(w, "<Error><Code>SlowDown</Code></Error>", http.StatusServiceUnavailable)
+		if r := refusal.Load(); r != nil {
+			http.Error(w, "<Error><Code>"+r.code+"</Code></Error>", r.status)
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -166,29 +170,34 @@ func TestBucketAway(t *testing.T) {
 			stays <- err.Error()
 		}
 	}})
-	away.Store(true)
-	if err := addOne(s, 1); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if text := <-stays; !strings.Contains(text, "SlowDown") {
-			t.Error(text)
+	h := NewServer(s, testOptions)
+	acknowledged := 0
+	for _, r := range []refusing{{"SlowDown", 503}, {"XMinioStorageFull", 507}, {"QuotaExceeded", 403}} {
+		refusal.Store(&r)
+		if err := addOne(s, acknowledged); err != nil {
+			t.Fatal(err)
 		}
-		s.seal <- struct{}{}
+		acknowledged++
+		for !strings.Contains(<-stays, r.code) {
+			s.seal <- struct{}{}
+		}
+		if status, _ := send(h, "PUT", "/v1/recordings/ab/1", recordingBytes(t)); status != 503 {
+			t.Errorf("%s: a recording that is not stored: %d", r.code, status)
+		}
 	}
 	s.waiting.Add(maxLog)
-	if err := addOne(s, 2); !errors.Is(err, errBehind) {
+	if err := addOne(s, 8); !errors.Is(err, errBehind) {
 		t.Errorf("the log is full: %v", err)
 	}
-	if status, _ := post(NewServer(s, testOptions), packed(line("aa-s1-0", "com.a", "ab"))); status != 503 {
+	if status, _ := post(h, packed(line("aa-s1-0", "com.a", "ab"))); status != 503 {
 		t.Errorf("the log is full: %d", status)
 	}
 	s.waiting.Add(-maxLog)
-	away.Store(false)
-	if err := errors.Join(addOne(s, 3), s.Close()); err != nil || s.Unfinished() {
+	refusal.Store(nil)
+	if err := errors.Join(addOne(s, 9), s.Close()); err != nil || s.Unfinished() {
 		t.Fatal(err, s.Unfinished())
 	}
-	if ids := storedIDs(t, location); len(ids) != 2 {
+	if ids := storedIDs(t, location); len(ids) != acknowledged+1 {
 		t.Errorf("%q are there", ids)
 	}
 }
