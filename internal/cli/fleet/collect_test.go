@@ -41,6 +41,10 @@ func TestKilledCommandLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	err = k.run(t.Context(), func(context.Context, *lake.Lake) error { return context.Canceled })
+	if errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "interrupted; run the command again") {
+		t.Errorf("some of a command that was interrupted is done: %v", err)
+	}
 }
 
 // TestCollectStopsInTime stops a collector whose disk, bucket or mappings hang.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -91,6 +92,9 @@ func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) 
 		}
 	}
 	if err := do(ctx, l); err != nil {
+		if errors.Is(err, context.Canceled) {
+			err = errors.New("interrupted") // cli.Run would say that nothing was written
+		}
 		return fmt.Errorf("store %s: %w; run the command again to complete it", k.store, err)
 	}
 	return nil
