@@ -41,7 +41,8 @@ Parquet files. Any number of collectors may write to one store.
 A request needs one of the tokens in --token-file. Without tokens, collect listens on
 addresses of this machine only. A client that sends more than --address-rate is asked to
 come again later, but not a program on this machine. Without --mapping, the Parquet files
-have IDs in place of the names of methods. A mapping may also come later than the reports of its build.
+have IDs in place of the names of methods. A mapping may also come later than the reports of
+its build.
 
 SIGTERM or SIGINT makes collect store what has arrived, and end. SIGHUP makes it read the
 files with tokens, certificate and configuration again; if one has an error, all stay as
