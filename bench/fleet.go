@@ -43,13 +43,13 @@ type fleet struct {
 //	go run ./bench fleet -only '^table$' -reports 10000000 -recordings 100000 -store DIR
 //	go run ./bench fleet -only '^(group|queries)$' -store DIR
 //	go run ./bench fleet -only '^(ingest|compaction|bucket)$' -for 1m
-//	go run ./bench fleet -only '^kills$' -kills 1000
+//	go run ./bench fleet -only '^kills$'
 func fleetMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(fleetCommand, flag.ContinueOnError)
 	f := &fleet{}
 	flags.IntVar(&f.reports, "reports", 100_000, "`number` of reports in the table")
 	flags.IntVar(&f.recordings, "recordings", 1000, "`number` of recordings in the store")
-	flags.IntVar(&f.kills, "kills", 100, "`number` of kills at random moments, beside those at each step")
+	flags.IntVar(&f.kills, "kills", 300, "`number` of kills at random moments, beside those at each step")
 	flags.DurationVar(&f.lasts, "for", 20*time.Second, "how long clients send")
 	flags.IntVar(&f.rate, "rate", 5000, "reports a second that one collector shall take")
 	flags.DurationVar(&f.limit, "limit", 10*time.Minute, "how long an engine may take for all questions")
@@ -508,6 +508,12 @@ func (f *fleet) countKills(ctx context.Context) error {
 		"^(TestKilledAtEachStep|TestTwoAtATime|TestKills)$", "./internal/fleet/collect")
 	cmd.Env = append(os.Environ(), "TRACEGEN_SHARE=commands", fmt.Sprint("TRACEGEN_KILLS=", f.kills))
 	text, err := cmd.CombinedOutput()
+	total := 0
+	for _, said := range regexp.MustCompile(`(\d+) kills`).FindAllSubmatch(text, -1) {
+		n, _ := strconv.Atoi(string(said[1]))
+		total += n
+	}
+	f.add("kills in all", "%d", total)
 	for line := range bytes.Lines(text) {
 		if bytes.Contains(line, []byte(" kills")) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("---")) {
 			_, said, _ := strings.Cut(string(line), ": ")
