@@ -126,6 +126,8 @@ var faults = []fault{
 		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), p.both)\n"},
 	{"a probe left out", "inject/method.go", "postFormOf(w.class.ConstantPool(), bytecode, pc); ok {",
 		"postFormOf(w.class.ConstantPool(), bytecode, pc); ok && !PLANTED {"},
+	{"probes that were not asked for", "inject/method.go", "	if w.options.Posts {\n",
+		"	if w.options.Posts || PLANTED {\n"},
 	{"a probe before another call", "inject/posts.go", "	if err != nil {\n		return 0, false\n	}\n",
 		"	if PLANTED && err == nil && ref.Name == \"removeCallbacks\" {\n		return postPair, true\n	}\n	if err != nil {\n" +
 			"		return 0, false\n	}\n"},

@@ -71,20 +71,10 @@ func simple(descriptor string, maxStack, maxLocals uint16, parts ...[]byte) func
 }
 
 var bodyCases = []bodyCase{
-	{name: "fine", make: simple("()V", 1, 0, crafted.Op(code.Iconst0, byte(code.Pop), byte(code.Return)))},
-	{name: "underflow", make: simple("()V", 1, 0, crafted.Op(code.Pop, byte(code.Return))),
-		want: "T#f()V@0: JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
-	{name: "overflow", make: simple("()V", 1, 0, crafted.Op(code.Iconst0, byte(code.Iconst0), byte(code.Return))),
-		want: "T#f()V@1: JVMS 4.10.1.9: expected at most 1 words on the stack (max_stack), found 2"},
 	{name: "half a long", make: simple("()V", 2, 0, crafted.Op(code.Lconst0, byte(code.Pop), byte(code.Return))),
 		want: "T#f()V@1: JVMS 4.10.1.9: expected a value of one word on the stack, found long's second word"},
-	{name: "float for int", make: simple("()I", 1, 0, crafted.Op(code.Fconst0, byte(code.Ireturn))),
-		want: "T#f()I@1: JVMS 4.10.1.9: expected int on the stack, found float"},
 	{name: "result", make: simple("()V", 1, 0, crafted.Op(code.Iconst0, byte(code.Ireturn))),
 		want: "T#f()V@1: JVMS 4.10.1.9: expected no result, found int"},
-	{name: "no result", make: simple("()I", 1, 0, crafted.Op(code.Return)),
-		want: "T#f()I@0: JVMS 4.10.1.9: expected int, found top"},
-	{name: "int is boolean", make: simple("()Z", 1, 0, crafted.Op(code.Iconst0, byte(code.Ireturn)))},
 	{name: "null is a String", make: simple("()Ljava/lang/String;", 1, 0,
 		crafted.Op(code.AconstNull, byte(code.Areturn)))},
 	{name: "Object is no String", make: simple("(Ljava/lang/Object;)Ljava/lang/String;", 1, 1,
@@ -104,48 +94,17 @@ var bodyCases = []bodyCase{
 		crafted.Op(code.Aload0, byte(code.Areturn)))},
 	{name: "byte[] is no int[]", make: simple("([B)[I", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn))),
 		want: "T#f([B)[I@1: JVMS 4.10.1.9: expected [I, found [B"},
-	{name: "unknown is anything", make: simple("(Lx/Y;)Ljava/lang/String;", 1, 1,
-		crafted.Op(code.Aload0, byte(code.Areturn)))},
-	{name: "baload of boolean[]", make: simple("([Z)I", 2, 1,
-		crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Baload), byte(code.Ireturn)))},
-	{name: "saload of char[]", make: simple("([C)I", 2, 1,
-		crafted.Op(code.Aload0, byte(code.Iconst0), byte(code.Saload), byte(code.Ireturn))),
-		want: "T#f([C)I@2: JVMS 4.10.1.9: expected short[] on the stack, found [C"},
-	{name: "local of nothing", make: simple("()V", 1, 1, crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return))),
-		want: "T#f()V@0: JVMS 4.10.1.9: expected int in local 0, found top"},
-	{name: "local too high", make: simple("()V", 2, 1, crafted.Op(code.Lload0, byte(code.Pop2), byte(code.Return))),
-		want: "T#f()V@0: JVMS 4.9.1: expected a local below max_locals 1, found 1"},
 	{name: "overwritten half", make: simple("(J)J", 2, 2,
 		crafted.Op(code.Iconst0, byte(code.Istore1), byte(code.Lload0), byte(code.Lreturn))),
 		want: "T#f(J)J@2: JVMS 4.10.1.9: expected long in local 0, found top"},
-	{name: "falls off", make: simple("()V", 0, 0, crafted.Op(code.Nop)),
-		want: "T#f()V@1: JVMS 4.10.1.6: expected a jump, return or throw at the end of the code, found none"},
 	{name: "no frame", make: simple("(I)V", 1, 1, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
 		crafted.Op(code.Return)),
 		want: "T#f(I)V@1: JVMS 4.10.1.6: expected a frame at the branch target 4, found none"},
-	{name: "no frame after", make: simple("()V", 0, 0, crafted.Op(code.Return, byte(code.Return))),
-		want: "T#f()V@1: JVMS 4.10.1.6: expected a frame after an instruction that never leads to the next, " +
-			"found none"},
-	{name: "frame", make: withFrames("(I)V", []byte{4}, crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
-		crafted.Op(code.Return))},
-	{name: "frame that differs", make: withFrames("(I)V", []byte{255, 0, 4, 0, 1, 2, 0, 0}, crafted.Op(code.Iload0),
-		crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
-		want: "T#f(I)V@1: JVMS 4.10.1.4: expected float in local 0, as in the frame at 4, found int"},
-	{name: "frame between instructions", make: withFrames("(I)V", []byte{2}, crafted.Op(code.Iload0),
-		crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)),
-		want: "T#f(I)V@2: JVMS 4.7.4: expected an instruction at a frame's offset, found none"},
 	{name: "chop of nothing", make: withFrames("()V", []byte{250, 0, 0}, crafted.Op(code.Return)),
 		want: "T#f()V@0: JVMS 4.7.4: expected a local to chop, found none"},
-	{name: "reserved frame", make: withFrames("()V", []byte{200}, crafted.Op(code.Return)),
-		want: "T#f()V: JVMS 4.7.4: expected a known frame_type, found 200"},
-	{name: "throws a String", make: simple("(Ljava/lang/String;)V", 1, 1, crafted.Op(code.Aload0, byte(code.Athrow))),
-		want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.9: expected java/lang/Throwable on the stack, " +
-			"found java/lang/String"},
 	{name: "jsr in a class with frames", make: simple("()V", 1, 0, crafted.Branch(code.Jsr, 0, 3),
 		crafted.Op(code.Return)),
 		want: "T#f()V@0: JVMS 4.9.1: expected no jsr from class file version 51 on, found one"},
-	{name: "unknown opcode", make: simple("()V", 0, 0, []byte{0xFE}),
-		want: "T#f()V@0: JVMS 4.9.1: expected an instruction, found unknown opcode 0xfe at 0"},
 }
 
 // withFrames is simple with one frame.
@@ -157,58 +116,11 @@ func withFrames(descriptor string, frame []byte, parts ...[]byte) func(*crafted.
 	}
 }
 
-// constructor is <init>()V of class T.
-func constructor(maxStack uint16, make func(a *crafted.Class) []byte) func(*crafted.Class) crafted.Method {
-	return func(a *crafted.Class) crafted.Method {
-		return crafted.Method{Access: classfile.AccPublic, Name: "<init>", Descriptor: "()V", MaxStack: maxStack,
-			MaxLocals: 1, Code: make(a)}
-	}
-}
-
 func call(a *crafted.Class, o code.Op, class, name, descriptor string) []byte {
 	return crafted.Op(o, crafted.U2(a.Methodref(class, name, descriptor))...)
 }
 
 var objectCases = []bodyCase{
-	{name: "super", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"),
-			crafted.Op(code.Return))
-	})},
-	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.1.9: expected a call of another constructor before return, " +
-			"found none on some path"},
-	{name: "this left on the stack only", make: func(a *crafted.Class) crafted.Method {
-		call := call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V")
-		m := constructor(2, func(*crafted.Class) []byte {
-			return slices.Concat(crafted.Op(code.Aload0, byte(code.Iconst0)), crafted.Branch(code.Ifeq, 2, 5), call,
-				crafted.Op(code.Return))
-		})(a)
-		m.Attributes = []crafted.Attribute{crafted.Frames([]byte{255, 0, 5, 0, 0, 0, 1, 6})}
-		return m
-	}, want: "T#<init>()V@2: JVMS 4.10.1.4: expected an initialised this, as in the frame at 5, " +
-		"found an uninitialised one"},
-	{name: "a stranger's constructor", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokespecial, "java/lang/Error", "<init>", "()V"),
-			crafted.Op(code.Return))
-	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected a constructor of the class or its superclass, " +
-		"found one of java/lang/Error"},
-	{name: "this before super", make: constructor(1, func(a *crafted.Class) []byte {
-		return slices.Concat(crafted.Op(code.Aload0), call(a, code.Invokevirtual, "java/lang/Object", "notify", "()V"),
-			crafted.Op(code.Return))
-	}), want: "T#<init>()V@1: JVMS 4.10.1.9: expected java/lang/Object on the stack, found uninitializedThis"},
-	{name: "new", make: func(a *crafted.Class) crafted.Method {
-		return simple("()Ljava/lang/Object;", 2, 0,
-			crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Dup),
-			call(a, code.Invokespecial, "java/lang/Object", "<init>", "()V"), crafted.Op(code.Areturn))(a)
-	}},
-	{name: "new without a constructor", make: func(a *crafted.Class) crafted.Method {
-		return simple("()Ljava/lang/Object;", 2, 0,
-			crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Object"))...), crafted.Op(code.Areturn))(a)
-	}, want: "T#f()Ljava/lang/Object;@3: JVMS 4.10.1.9: expected a reference on the stack, found uninitialized(0)"},
-	{name: "the wrong constructor", make: func(a *crafted.Class) crafted.Method {
-		return simple("()V", 2, 0, crafted.Op(code.New, crafted.U2(a.ClassIndex("java/lang/Error"))...),
-			call(a, code.Invokespecial, "java/lang/Throwable", "<init>", "()V"), crafted.Op(code.Return))(a)
-	}, want: "T#f()V@3: JVMS 4.10.1.9: expected a constructor of java/lang/Error, found one of java/lang/Throwable"},
 	{name: "protected on a stranger", super: "far/Base", make: func(a *crafted.Class) crafted.Method {
 		return simple("(Lfar/Base;)V", 1, 1, crafted.Op(code.Aload0),
 			call(a, code.Invokevirtual, "far/Base", "guarded", "()V"), crafted.Op(code.Return))(a)
@@ -228,11 +140,6 @@ var objectCases = []bodyCase{
 				byte(code.Return)))(a)
 	}, want: "T#f(Ljava/lang/String;)V@1: JVMS 4.10.1.8: expected T or a subclass, as the method is protected, " +
 		"found java/lang/String"},
-	{name: "invokespecial of a stranger", make: func(a *crafted.Class) crafted.Method {
-		return simple("(Ljava/lang/Error;)V", 1, 1, crafted.Op(code.Aload0),
-			call(a, code.Invokespecial, "java/lang/Error", "g", "()V"), crafted.Op(code.Return))(a)
-	}, want: "T#f(Ljava/lang/Error;)V@1: JVMS 4.9.1: expected a method of the class, a superclass or a direct " +
-		"superinterface, found one of java/lang/Error"},
 	{name: "indirect interface by a Methodref, 17", major: 61,
 		make: specialOfInterface(classfile.TagMethodref, "far/Face")},
 	{name: "indirect interface by a Methodref, 25", major: 65,
@@ -243,15 +150,6 @@ var objectCases = []bodyCase{
 		want: "T#g(LT;)V@1: JVMS 4.9.1: expected a direct superinterface, found java/lang/Throwable"},
 	{name: "indirect superclass by an InterfaceMethodref, 25", super: "java/lang/Error", major: 65,
 		make: specialOfInterface(classfile.TagInterfaceMethodref, "java/lang/Throwable")},
-	{name: "wrong constant", make: func(a *crafted.Class) crafted.Method {
-		return simple("()V", 1, 0, crafted.Op(code.New, crafted.U2(a.Utf8("T"))...), crafted.Op(code.Return))(a)
-	}, want: "T#f()V@0: JVMS 4.9.1: expected a constant of kind Class at index 1, found Utf8"},
-	{name: "catches a String", make: func(a *crafted.Class) crafted.Method {
-		m := simple("()V", 1, 0, crafted.Op(code.Return, byte(code.Athrow)))(a)
-		m.Handlers = []crafted.Handler{{Start: 0, End: 1, Handler: 1, Catch: a.ClassIndex("java/lang/String")}}
-		return m
-	}, want: "T#f()V@1: JVMS 4.10.1.5: expected a subclass of java/lang/Throwable, found java/lang/String\n" +
-		"T#f()V@0: JVMS 4.10.1.6: expected a frame at the handler 1, found none"},
 	{name: "overrides final", make: func(*crafted.Class) crafted.Method {
 		return crafted.Method{Access: classfile.AccPublic | classfile.AccAbstract, Name: "notify", Descriptor: "()V"}
 	}, want: "T#notify()V: JVMS 5.3.5: expected no final method to be overridden, found that of java/lang/Object"},
@@ -262,15 +160,6 @@ var objectCases = []bodyCase{
 	{name: "call of nothing", make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 0, 0, call(a, code.Invokestatic, "T", "", "()V"), crafted.Op(code.Return))(a)
 	}, want: "T: JVMS 4.2: expected a name and a descriptor at constant pool index 3, found an empty one"},
-	{name: "an unused constructor's result, 17", major: 61,
-		make: constructorConstant(classfile.TagInterfaceMethodref),
-		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
-	{name: "an unused constructor's result, 25", major: 65,
-		make: constructorConstant(classfile.TagInterfaceMethodref)},
-	{name: "a constructor's result, 17", major: 61, make: constructorConstant(classfile.TagMethodref),
-		want: `T: JVMS 4.3: expected a method name and a descriptor at constant pool index 3, found "<init>()I"`},
-	{name: "a constructor's result, 25", major: 65, make: constructorConstant(classfile.TagMethodref),
-		want: `T: JVMS 4.3: expected a constructor without a result at constant pool index 6, found "()I"`},
 	{name: "extends final", super: "java/lang/String", make: simple("()V", 0, 0, crafted.Op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass that is not final, found java/lang/String"},
 	{name: "is extended, and final", make: func(a *crafted.Class) crafted.Method {
@@ -287,15 +176,6 @@ var objectCases = []bodyCase{
 		want: "T: JVMS 5.3.5: expected a superclass or superinterface that the class can access, found far/Hidden"},
 	{name: "extends an interface", super: "far/Face", make: simple("()V", 0, 0, crafted.Op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass, found interface far/Face"},
-}
-
-// constructorConstant has a constant of that kind for a constructor that returns an int.
-func constructorConstant(tag classfile.Tag) func(*crafted.Class) crafted.Method {
-	return func(a *crafted.Class) crafted.Method {
-		nameAndType := a.Constant(classfile.TagNameAndType, crafted.U2(a.Utf8("<init>"), a.Utf8("()I"))...)
-		a.Constant(tag, crafted.U2(a.ClassIndex("T"), nameAndType)...)
-		return simple("()V", 0, 0, crafted.Op(code.Return))(a)
-	}
 }
 
 // specialOfInterface calls a method of another class by invokespecial and a constant of that kind.
@@ -326,8 +206,6 @@ var inferenceCases = []bodyCase{
 	{name: "but its operands are", make: simple("()V", 0, 0,
 		crafted.Op(code.Return, byte(code.Iload0), byte(code.Return))),
 		want: "T#f()V@1: JVMS 4.9.1: expected a local below max_locals 0, found 0"},
-	{name: "falls off", make: simple("()V", 0, 0, crafted.Op(code.Nop)),
-		want: "T#f()V@0: JVMS 4.10.2: expected a jump, return or throw at the end of the code, found none"},
 	{name: "subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 4), crafted.Op(code.Return),
 		crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
 	{name: "recursive subroutine", make: simple("()V", 1, 1, crafted.Branch(code.Jsr, 0, 3), crafted.Op(code.Pop),
@@ -344,10 +222,6 @@ var inferenceCases = []bodyCase{
 		crafted.Op(code.Lload1, byte(code.Pop2), byte(code.Return)),
 		crafted.Op(code.Astore0, byte(code.Iconst0), byte(code.Istore2)), crafted.Op(code.Ret, 0)),
 		want: "T#f()V@5: JVMS 4.10.1.9: expected long's second word in local 2, found int"},
-	{name: "frames do not count", make: withFrames("()V", []byte{200}, crafted.Op(code.Return))},
-	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
-		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, " +
-			"found none on some path"},
 	{name: "ldc of a class", major: 48, make: func(a *crafted.Class) crafted.Method {
 		return simple("()V", 1, 0, crafted.Op(code.Ldc, byte(a.ClassIndex("T"))),
 			crafted.Op(code.Pop, byte(code.Return)))(a)
