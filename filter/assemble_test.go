@@ -3,17 +3,16 @@ package filter
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// assembler writes class files, also such that no compiler writes. It adds a constant to the pool for every request,
-// even if an equal one exists.
+// assembler writes class files, also such that no compiler writes.
 type assembler struct {
-	pool    []byte
-	next    uint16
+	assembly.Constants
 	methods []byte
 	count   uint16
 }
@@ -38,101 +37,51 @@ type shape struct {
 	annotations []string
 }
 
-func (a *assembler) constant(tag classfile.Tag, info ...byte) uint16 {
-	if a.next == 0 {
-		a.next = 1
-	}
-	a.pool = append(append(a.pool, byte(tag)), info...)
-	a.next++
-	if tag == classfile.TagLong {
-		a.next++
-		return a.next - 2
-	}
-	return a.next - 1
-}
-
-func (a *assembler) pair(tag classfile.Tag, operands ...uint16) uint16 {
-	var info []byte
-	for _, o := range operands {
-		info = binary.BigEndian.AppendUint16(info, o)
-	}
-	return a.constant(tag, info...)
-}
-
-func (a *assembler) utf8(s string) uint16 {
-	return a.constant(classfile.TagUtf8, append(binary.BigEndian.AppendUint16(nil, uint16(len(s))), s...)...)
-}
-
-func (a *assembler) class(name string) uint16 { return a.pair(classfile.TagClass, a.utf8(name)) }
-
-func (a *assembler) nameAndType(name, descriptor string) uint16 {
-	return a.pair(classfile.TagNameAndType, a.utf8(name), a.utf8(descriptor))
-}
-
-func (a *assembler) ref(tag classfile.Tag, class, name, descriptor string) uint16 {
-	return a.pair(tag, a.class(class), a.nameAndType(name, descriptor))
-}
-
 func (a *assembler) add(m method) {
-	b := binary.BigEndian
 	a.count++
-	a.methods = b.AppendUint16(a.methods, m.flags)
-	a.methods = b.AppendUint16(a.methods, a.utf8(m.name))
-	a.methods = b.AppendUint16(a.methods, a.utf8(m.descriptor))
-	attributes := a.attributes(m.annotations)
-	count := binary.BigEndian.Uint16(attributes)
-	if m.code == nil {
-		a.methods = append(a.methods, attributes...)
-		return
+	a.methods = append(a.methods, assembly.U2(m.flags, a.Utf8(m.name), a.Utf8(m.descriptor))...)
+	attributes := a.annotated(m.annotations)
+	if m.code != nil {
+		info := binary.BigEndian.AppendUint32(assembly.U2(10, 300), uint32(len(m.code)))
+		info = append(append(info, m.code...), assembly.U2(uint16(len(m.handlers)/8))...)
+		var inner []assembly.Attribute
+		if m.attribute != "" {
+			inner = append(inner, assembly.Attribute{Name: m.attribute})
+		}
+		info = append(append(info, m.handlers...), a.table(inner)...)
+		attributes = append(attributes, assembly.Attribute{Name: "Code", Info: info})
 	}
-	info := b.AppendUint16(nil, 10)
-	info = b.AppendUint16(info, 300)
-	info = b.AppendUint32(info, uint32(len(m.code)))
-	info = append(info, m.code...)
-	info = b.AppendUint16(info, uint16(len(m.handlers)/8))
-	info = append(info, m.handlers...)
-	if m.attribute == "" {
-		info = b.AppendUint16(info, 0)
-	} else {
-		info = b.AppendUint16(info, 1)
-		info = b.AppendUint16(info, a.utf8(m.attribute))
-		info = b.AppendUint32(info, 0)
-	}
-	a.methods = b.AppendUint16(a.methods, count+1)
-	a.methods = append(a.methods, attributes[2:]...)
-	a.methods = b.AppendUint16(a.methods, a.utf8("Code"))
-	a.methods = b.AppendUint32(a.methods, uint32(len(info)))
-	a.methods = append(a.methods, info...)
+	a.methods = append(a.methods, a.table(attributes)...)
 }
 
-// attributes returns an attribute table with annotations. Annotations with even indexes are
-// visible at run time. Each contains an array of an annotation and an enum constant.
-func (a *assembler) attributes(annotations []string) []byte {
-	b := binary.BigEndian
-	count, table := uint16(0), []byte(nil)
-	for i, attribute := range []string{"RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"} {
+// table returns an attribute table.
+func (a *assembler) table(list []assembly.Attribute) []byte {
+	out := assembly.U2(uint16(len(list)))
+	for _, attribute := range list {
+		out = append(out, a.AttributeInfo(attribute)...)
+	}
+	return out
+}
+
+// annotated returns attributes with annotations. Annotations with even indexes are visible at run time. Each contains
+// an array of an annotation and an enum constant.
+func (a *assembler) annotated(annotations []string) (list []assembly.Attribute) {
+	for i, name := range []string{"RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"} {
 		n, info := uint16(0), []byte(nil)
-		for j, name := range annotations {
+		for j, annotation := range annotations {
 			if j%2 != i {
 				continue
 			}
 			n++
-			info = b.AppendUint16(info, a.utf8("L"+name+";"))
-			info = append(info, 0, 2)
-			info = b.AppendUint16(info, a.utf8("value"))
+			info = append(info, assembly.U2(a.Utf8("L"+annotation+";"), 2, a.Utf8("value"))...)
 			info = append(info, '[', 0, 2, 'e', 0, 1, 0, 1, '@', 0, 1, 0, 0)
-			info = b.AppendUint16(info, a.utf8("size"))
-			info = append(info, 'I', 0, 1)
+			info = append(append(info, assembly.U2(a.Utf8("size"))...), 'I', 0, 1)
 		}
-		if n == 0 {
-			continue
+		if n > 0 {
+			list = append(list, assembly.Attribute{Name: name, Info: append(assembly.U2(n), info...)})
 		}
-		count++
-		table = b.AppendUint16(table, a.utf8(attribute))
-		table = b.AppendUint32(table, uint32(len(info)+2))
-		table = append(b.AppendUint16(table, n), info...)
 	}
-	return append(b.AppendUint16(nil, count), table...)
+	return list
 }
 
 // finish returns the class with the methods that were added.
@@ -144,28 +93,15 @@ func (a *assembler) finish(t testing.TB, name string, minor, major, flags uint16
 // shaped is finish for a class of any shape.
 func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
 	t.Helper()
-	b := binary.BigEndian
-	this, super := a.class(s.name), a.class(cmp.Or(s.super, "java/lang/Object"))
-	interfaces := b.AppendUint16(nil, uint16(len(s.interfaces)))
+	body := assembly.U2(s.flags, a.ClassIndex(s.name), a.ClassIndex(cmp.Or(s.super, "java/lang/Object")),
+		uint16(len(s.interfaces)))
 	for _, name := range s.interfaces {
-		interfaces = b.AppendUint16(interfaces, a.class(name))
+		body = append(body, assembly.U2(a.ClassIndex(name))...)
 	}
-	attributes := a.attributes(s.annotations)
-	data := b.AppendUint32(nil, 0xCAFEBABE)
-	data = b.AppendUint16(data, s.minor)
-	data = b.AppendUint16(data, cmp.Or(s.major, 52))
-	data = b.AppendUint16(data, a.next)
-	data = append(data, a.pool...)
-	data = b.AppendUint16(data, s.flags)
-	data = b.AppendUint16(data, this)
-	data = b.AppendUint16(data, super)
-	data = append(data, interfaces...)
-	data = append(data, 0, 0)
-	data = b.AppendUint16(data, a.count)
-	data = append(data, a.methods...)
-	data = append(data, attributes...)
-	c := assembly.Parse(t, data)
-	return c
+	body = append(append(body, assembly.U2(0, a.count)...), a.methods...)
+	body = append(body, a.table(a.annotated(s.annotations))...)
+	head := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, assembly.U2(s.minor, cmp.Or(s.major, 52), a.Count)...)
+	return assembly.Parse(t, slices.Concat(head, a.Pool, body))
 }
 
 // decideAll returns the decision on each method with code.

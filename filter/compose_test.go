@@ -3,7 +3,6 @@ package filter
 import (
 	"testing"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
@@ -41,7 +40,7 @@ func TestComposeGlue(t *testing.T) {
 		{"a/ComposerImpl", "x", "()V", "x", "a/B", false},
 	} {
 		a := &assembler{}
-		i := a.ref(classfile.TagMethodref, test.of, test.calls, "(I)I")
+		i := a.Methodref(test.of, test.calls, "(I)I")
 		body := []byte{byte(code.Iconst1), byte(code.Invokestatic), byte(i >> 8), byte(i), byte(code.Pop), ret}
 		a.add(method{name: test.name, descriptor: test.descriptor, code: body})
 		got := decideAll(t, New(Options{Trivial: None}), a.finish(t, test.class, 0, 52, 0))[0]

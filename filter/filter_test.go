@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 const (
@@ -19,12 +20,12 @@ const (
 // write.
 func TestAssembledMethods(t *testing.T) {
 	var a assembler
-	long := a.pair(classfile.TagDynamic, 0, a.nameAndType("c", "J"))
-	dynamic := byte(a.pair(classfile.TagDynamic, 0, a.nameAndType("c", "I")))
-	text := byte(a.pair(classfile.TagString, a.utf8("s")))
-	call := a.ref(classfile.TagMethodref, "a/Other", "run", "()V")
-	field := a.ref(classfile.TagFieldref, "a/Odd", "f", "I")
-	own := a.ref(classfile.TagMethodref, "a/Odd", "work", "(I)I")
+	long := a.Constant(classfile.TagDynamic, assembly.U2(0, a.NameAndType("c", "J"))...)
+	dynamic := byte(a.Constant(classfile.TagDynamic, assembly.U2(0, a.NameAndType("c", "I"))...))
+	text := byte(a.Constant(classfile.TagString, assembly.U2(a.Utf8("s"))...))
+	call := a.Methodref("a/Other", "run", "()V")
+	field := a.Fieldref("a/Odd", "f", "I")
+	own := a.Methodref("a/Odd", "work", "(I)I")
 	index := func(op code.Op, i uint16) []byte { return []byte{byte(op), byte(i >> 8), byte(i)} }
 	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
 	trivial, traced := [4]Reason{Smart: ReasonTrivial, Matrix: ReasonTrivial}, [4]Reason{}
@@ -134,7 +135,7 @@ func TestAssembledMethods(t *testing.T) {
 
 // busy adds methods that are traced unless their class or a rule prevents it.
 func (a *assembler) busy(names ...string) {
-	i := a.ref(classfile.TagMethodref, "a/Other", "run", "()V")
+	i := a.Methodref("a/Other", "run", "()V")
 	for _, name := range names {
 		a.add(method{name: name, descriptor: "()V", code: []byte{byte(code.Invokestatic), byte(i >> 8), byte(i), ret}})
 	}
@@ -262,7 +263,7 @@ func TestWholeAgreesWithDecide(t *testing.T) {
 func TestManyMethods(t *testing.T) {
 	for _, n := range []int{fewMethods - 1, fewMethods + 2} {
 		var a assembler
-		target := a.ref(classfile.TagMethodref, "a/Big", "last", "()V")
+		target := a.Methodref("a/Big", "last", "()V")
 		pass := []byte{byte(code.Invokestatic), byte(target >> 8), byte(target), ret}
 		for i := range n {
 			a.add(method{name: fmt.Sprintf("m%d", i), descriptor: "()V", code: pass})

@@ -305,7 +305,7 @@ func FuzzDecide(f *testing.F) {
 // TestMalformedAnnotations checks that annotations before a malformed one count, and that nothing after it does.
 func TestMalformedAnnotations(t *testing.T) {
 	var a assembler
-	keep := a.utf8("Lq/Keep;")
+	keep := a.Utf8("Lq/Keep;")
 	plain := []byte{byte(keep >> 8), byte(keep), 0, 0}
 	for _, c := range []struct {
 		about string

@@ -53,7 +53,7 @@ type Attribute struct {
 
 // Bytes returns the class file. It panics if the description is invalid, which only a faulty test can cause.
 func (c Class) Bytes() []byte {
-	w := writer{NewConstants()}
+	var w writer
 	access, major, super := c.Access, c.Major, c.Super
 	if access == 0 {
 		access = classfile.AccPublic

@@ -7,20 +7,21 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// Constants is a constant pool (JVMS 4.4) that grows. All packages that write class files for tests have this one.
+// Constants is a constant pool (JVMS 4.4) that grows. All packages that write class files for tests have this one. The
+// zero value is an empty pool.
 type Constants struct {
 	Pool  []byte // the constants so far
-	Count uint16 // constant_pool_count
+	Count uint16 // constant_pool_count, from the first constant on
 	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
 	// equal ones.
 	Known map[string]uint16
 }
 
-// NewConstants returns an empty pool.
-func NewConstants() Constants { return Constants{Count: 1, Known: map[string]uint16{}} }
-
 // Constant returns the index of the constant with these bytes, which it adds if there is none.
 func (p *Constants) Constant(tag classfile.Tag, operands ...byte) uint16 {
+	if p.Known == nil {
+		p.Count, p.Known = max(p.Count, 1), map[string]uint16{}
+	}
 	entry := append([]byte{byte(tag)}, operands...)
 	if i, ok := p.Known[string(entry)]; ok {
 		return i

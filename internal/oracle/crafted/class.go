@@ -61,8 +61,7 @@ type Attribute struct {
 
 // NewClass returns a public class without members.
 func NewClass(major uint16, name, super string) *Class {
-	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super,
-		Constants: assembly.NewConstants()}
+	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super}
 }
 
 // U2 returns the values as big-endian numbers of two bytes.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 const (
@@ -29,7 +28,7 @@ type generator struct {
 
 // Class returns the class file of a program. It depends on the seed only, and has a method run(I)I.
 func Class(seed uint64) []byte {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 17)), pool: &pool{assembly.NewConstants()},
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 17)), pool: &pool{},
 		name: fmt.Sprintf("g/G%d", seed)}
 	g.major = versions[g.IntN(len(versions))]
 	g.methods = 2 + g.IntN(5)
