@@ -1,6 +1,7 @@
 package code_test
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // assembled describes one method of a class T extends java/lang/Object.
@@ -28,7 +30,7 @@ type assembled struct {
 const (
 	classT      = 2  // Class T
 	classObject = 4  // Class java/lang/Object
-	superInit   = 7  // Methodref java/lang/Object.<init>()V
+	superInit   = 8  // Methodref java/lang/Object.<init>()V
 	thisInit    = 11 // Methodref T.<init>(I)V
 	callVoid    = 14 // Methodref T.f()V
 	callWide    = 17 // Methodref T.f(JD)J
@@ -39,67 +41,28 @@ const (
 // sample assembles the method and returns it parsed.
 func (a assembled) sample(t testing.TB) sample {
 	t.Helper()
-	var pool []byte
-	count := uint16(1)
-	add := func(tag classfile.Tag, info ...byte) uint16 {
-		pool = append(append(pool, byte(tag)), info...)
-		count++
-		return count - 1
-	}
-	utf8 := func(s string) uint16 { return add(classfile.TagUtf8, append(u2s(len(s)), s...)...) }
-	refer := func(tag classfile.Tag, operands ...int) uint16 { return add(tag, u2s(operands...)...) }
-	utf8("T")
-	refer(classfile.TagClass, 1)
-	utf8("java/lang/Object")
-	refer(classfile.TagClass, 3)
-	init := int(utf8("<init>"))
-	void := int(utf8("()V"))
-	add(classfile.TagMethodref, u2s(classObject, 8)...)
-	refer(classfile.TagNameAndType, init, void)
-	utf8("(I)V")
-	refer(classfile.TagNameAndType, init, 9)
-	refer(classfile.TagMethodref, classT, 10)
-	f := int(utf8("f"))
-	refer(classfile.TagNameAndType, f, void)
-	refer(classfile.TagMethodref, classT, 13)
-	utf8("(JD)J")
-	refer(classfile.TagNameAndType, f, 15)
-	refer(classfile.TagMethodref, classT, 16)
+	var p assembly.Constants
+	p.ClassIndex("T")
+	p.ClassIndex("java/lang/Object")
+	p.Methodref("java/lang/Object", "<init>", "()V")
+	p.Methodref("T", "<init>", "(I)V")
+	p.Methodref("T", "f", "()V")
+	p.Methodref("T", "f", "(JD)J")
 	for _, class := range a.classes {
-		refer(classfile.TagClass, int(utf8(class)))
+		p.ClassIndex(class)
 	}
-	refer(classfile.TagNameAndType, f, int(utf8("I")))
-	refer(classfile.TagFieldref, classT, int(count)-1)
-	name, descriptor := a.name, a.descriptor
-	if name == "" {
-		name = "f"
-	}
-	if descriptor == "" {
-		descriptor = "()V"
-	}
-	nameIndex, descriptorIndex, codeIndex := int(utf8(name)), int(utf8(descriptor)), int(utf8("Code"))
-
-	info := u2s(int(a.maxStack), int(a.maxLocals))
+	p.Fieldref("T", "f", "I")
+	info := assembly.U2(a.maxStack, a.maxLocals)
 	info = binary.BigEndian.AppendUint32(info, uint32(len(a.bytecode)))
-	info = append(info, a.bytecode...)
-	info = append(info, u2s(len(a.handlers)/8)...)
-	info = append(info, a.handlers...)
-	info = append(info, u2s(len(a.attributes))...)
-	for _, attribute := range sortedKeys(a.attributes) {
-		info = append(info, u2s(int(utf8(attribute)))...)
-		info = binary.BigEndian.AppendUint32(info, uint32(len(a.attributes[attribute])))
-		info = append(info, a.attributes[attribute]...)
+	info = append(append(info, a.bytecode...), u2s(len(a.handlers)/8)...)
+	info = append(append(info, a.handlers...), u2s(len(a.attributes))...)
+	for _, name := range sortedKeys(a.attributes) {
+		info = append(info, p.AttributeInfo(assembly.Attribute{Name: name, Info: a.attributes[name]})...)
 	}
-	major := a.major
-	if major == 0 {
-		major = 52
-	}
-	data := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2s(0, int(major), int(count))...)
-	data = append(data, pool...)
-	data = append(data, u2s(classfile.AccPublic, classT, classObject, 0, 0, 1, int(a.access), nameIndex,
-		descriptorIndex, 1, codeIndex)...)
-	data = binary.BigEndian.AppendUint32(data, uint32(len(info)))
-	data = append(append(data, info...), 0, 0)
+	method := assembly.U2(a.access, p.Utf8(cmp.Or(a.name, "f")), p.Utf8(cmp.Or(a.descriptor, "()V")), 1)
+	method = append(method, p.AttributeInfo(assembly.Attribute{Name: "Code", Info: info})...)
+	data := slices.Concat([]byte{0xCA, 0xFE, 0xBA, 0xBE}, assembly.U2(0, cmp.Or(a.major, 52), p.Count), p.Pool,
+		assembly.U2(classfile.AccPublic, classT, classObject, 0, 0, 1), method, []byte{0, 0})
 	methods := methodsOf(t, t.Name(), data)
 	if len(methods) != 1 {
 		t.Fatalf("%d methods", len(methods))
