@@ -23,7 +23,6 @@ type assembled struct {
 	bytecode   []byte
 	handlers   []byte // exception table rows
 	attributes map[string][]byte
-	classes    []string // Class constants, at firstClass and every second index behind it
 }
 
 // The constants that every assembled has, by index. Others follow.
@@ -34,8 +33,7 @@ const (
 	thisInit    = 11 // Methodref T.<init>(I)V
 	callVoid    = 14 // Methodref T.f()V
 	callWide    = 17 // Methodref T.f(JD)J
-	firstClass  = 19 // the first of assembly.classes
-	fieldInt    = 20 // Fieldref T.f of type I, if there are no classes
+	fieldInt    = 20 // Fieldref T.f of type I
 )
 
 // sample assembles the method and returns it parsed.
@@ -48,9 +46,6 @@ func (a assembled) sample(t testing.TB) sample {
 	p.Methodref("T", "<init>", "(I)V")
 	p.Methodref("T", "f", "()V")
 	p.Methodref("T", "f", "(JD)J")
-	for _, class := range a.classes {
-		p.ClassIndex(class)
-	}
 	p.Fieldref("T", "f", "I")
 	info := assembly.U2(a.maxStack, a.maxLocals)
 	info = binary.BigEndian.AppendUint32(info, uint32(len(a.bytecode)))
