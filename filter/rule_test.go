@@ -30,43 +30,17 @@ func lastRule(f *Filter, class, method, descriptor string) int32 {
 	return rule
 }
 
+// TestClassPatterns has what [TestPatternsAgreeWithRegexp] does not: separators, and characters that are plain.
 func TestClassPatterns(t *testing.T) {
 	cases := []struct {
 		pattern string
 		match   string // class names
 		differ  string
 	}{
-		{"com.example.Foo", "com/example/Foo com/example/Foo$Bar com/example/Foo$Bar$1 com/example/Foo$",
-			"com/example/Food com/example/foo com/example/Foo/Bar a/com/example/Foo example/Foo Foo com/example/Fo " +
-				"com/example"},
 		{"com/example/Foo", "com/example/Foo com/example/Foo$1", "com/example/Foo1"},
 		{"com/example.Foo", "com/example/Foo", ""},
-		{"org", "org org$A", "organizer organizer/A org/A a/org org1"},
-		{"org.**", "org/A org/a/b/C org/A$B", "org organizer/A organizer a/org/A"},
-		{"com.example.*", "com/example/Foo com/example/Foo$Bar",
-			"com/example/a/Foo com/Foo com/example com/examples/Foo"},
-		{"com.example.**", "com/example/Foo com/example/a/b/Foo", "com/example com/examples/Foo com/Foo"},
-		{"**", "A a/B a/b/C$D", ""},
-		{"**.**", "A a/B a/b/C$D", ""},
-		{"**.*", "A a/B a/b/C$D", ""},
-		{"*", "A A$B", "a/B"},
-		{"*.*", "a/B a/B$C", "A a/b/C"},
 		{"**.*Binding", "FooBinding a/FooBinding a/b/Binding a/FooBinding$1 a/Foo$BarBinding",
 			"a/FooBindings a/Binding/Foo a/Bindingx$1"},
-		{"**.R", "R a/R a/b/R$id", "a/RR a/R/B"},
-		{"**.Foo$Bar", "Foo$Bar a/Foo$Bar a/Foo$Bar$1", "a/Foo a/Foo$Baz a/Foo$Barn"},
-		{"com.**.Foo", "com/Foo com/a/Foo com/a/b/Foo com/a/b/Foo$1", "Foo a/com/Foo com/a/Foo/b com/a/Fool"},
-		{"com.**.Foo*", "com/Foo com/a/Fool com/a/b/Foo$1", "com/aFoo com/a/b/Fo"},
-		{"com.*.Foo", "com/a/Foo com/a/Foo$1", "com/Foo com/a/b/Foo"},
-		{"com.ex*.Foo", "com/ex/Foo com/example/Foo", "com/e/Foo com/ex/a/Foo"},
-		{"com.**.internal.**", "com/internal/A com/a/internal/A com/a/b/internal/c/D com/internal/internal/A",
-			"com/a/A com/internals/A a/internal/B com/internal"},
-		{"**.a.**.b.C", "a/b/C x/a/b/C a/x/y/b/C a/a/b/b/C a/b/a/b/C", "b/C a/C a/b/x/C a/b/c/C"},
-		{"**.a.*.C", "a/x/C a/a/C x/a/a/C", "a/C a/x/y/C"},
-		{"com.example.Foo$*", "com/example/Foo$Bar com/example/Foo$", "com/example/Foo com/example/Food$1"},
-		{"com.example.*Foo*Bar", "com/example/FooBar com/example/aFooFoobBar com/example/FooBar$1 " +
-			"com/example/FooBarBar", "com/example/FooBa com/example/BarFoo"},
-		{"com.example.Fo*", "com/example/Fo com/example/Foo$1", "com/example/F"},
 		{"com.exämple.😀", "com/exämple/\xed\xa0\xbd\xed\xb8\x80 com/exämple/\xed\xa0\xbd\xed\xb8\x80$1",
 			"com/exämple/😀 com/example/A com/exämple/\xed\xa0\xbd\xed\xb8\x81 com/exämple/\ufffd"},
 		{"com.*😀", "com/\xed\xa0\xbd\xed\xb8\x80 com/ä\xed\xa0\xbd\xed\xb8\x80$ö", "com/\xed\xa0\xbd\xed\xb8\x81"},
