@@ -40,6 +40,7 @@ final class FastPath {
         long[] bits = AppMethodBeat.letGoExits;
         int word = id >>> 6;
         if (bits != null && word < bits.length && (bits[word] & 1L << id) != 0) {
+            LetGo.entered(bits);
             return;
         }
         int m = AppMethodBeat.mode;

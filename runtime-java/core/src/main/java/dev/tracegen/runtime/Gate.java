@@ -179,6 +179,7 @@ final class Gate {
         this.recorder = recorder;
         this.automatic = options.gate && options.everyRecord;
         AppMethodBeat.letGo = null;
+        AppMethodBeat.hottest = 0;
         AppMethodBeat.letGoExits = null;
         this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
         this.decidedNanos = options.platform.nanoTime();

@@ -13,7 +13,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>What takes time stays visible.</b> Once the JIT inlines a method and what it calls, no stack shows it, because
  * a thread stops for one only where compiled code lets it. A reader looks for the methods that take the time. So if
  * its threads spend a fifth of their time in a method, its entries call {@link FastPath#enter} while a stack is taken,
- * see {@link #show}. That returns at once, and a thread can stop there.
+ * see {@link #show}. That returns at once, and a thread can stop there. Where hundreds of threads run, it may take
+ * seconds until one does, and all others pay for it. So the methods are visible for a short time only.
  *
  * <p><b>Why no call is recorded by half.</b> Threads see at different times that a method is let go or has come back,
  * and their calls of it are not counted in between. So a method goes through these states:
@@ -49,8 +50,9 @@ final class LetGo {
     /** How often it must be seen whether a method is open, see {@link #look}. */
     private static final int LEAST_OBSERVED = 4;
 
-    /** The longest time until a method comes back. It is doubled each time. */
+    /** The longest time until a method comes back. It is doubled each time. With very many calls it begins higher. */
     private static final int MOST_TIMES_LONGER = 64;
+    private static final int EXTREME_TIMES_LONGER = 6;
 
     /** A thread without a record for so long is not waited for. */
     private static final long QUIET_NANOS = 2000000000L;
@@ -60,8 +62,19 @@ final class LetGo {
     /** How long compiled code may take until it sees that methods are to be visible: a thousand rounds of a loop. */
     private static final long SHOW_NANOS = 50000;
 
+    /** How long methods stay visible, if they are called meanwhile, and after how many calls it is looked at that. */
+    private static final long MOST_SHOW_NANOS = 10000000;
+    private static final int SHOWN_CALLS = 1024;
+
     /** What {@link AppMethodBeat#letGo} is while a stack is taken; null if it is always the same. */
     private static volatile long[] shown;
+
+    /** When methods were made visible, and about how many calls of them there were since recording began. */
+    private static long shownNanos;
+    private static int shownCalls;
+
+    /** What {@link AppMethodBeat#hottest} is while no stack is taken. */
+    private static int hottest;
 
     /** For each method ID a bit: whether the method is let go, and whether it is and need not be visible in stacks. */
     private final long[] gone = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
@@ -81,6 +94,9 @@ final class LetGo {
         private long goneNanos;
         private int timesLonger = 1;
         private boolean visible;
+
+        /** How many calls a second there were when it left. */
+        private double rate;
 
         private int observed;
         private int open;
@@ -138,6 +154,8 @@ final class LetGo {
         this.lookedNanos = options.platform.nanoTime();
         AppMethodBeat.letGoExits = gone;
         AppMethodBeat.letGo = gone;
+        AppMethodBeat.hottest = 0;
+        hottest = 0;
         shown = null;
     }
 
@@ -151,13 +169,27 @@ final class LetGo {
         if (now == null || usual == null || state != Thread.State.RUNNABLE) {
             return null;
         }
+        shownNanos = System.nanoTime();
+        AppMethodBeat.hottest = 0;
         AppMethodBeat.letGo = now;
         LockSupport.parkNanos(SHOW_NANOS);
         return usual;
     }
 
-    static void hide(long[] usual) {
-        if (usual != null) {
+    /** Returns false if methods were not visible until now, so that the stack may show the caller of one. */
+    static boolean hide(long[] usual) {
+        if (usual == null) {
+            return true;
+        }
+        boolean visible = AppMethodBeat.letGo != usual;
+        AppMethodBeat.letGo = usual;
+        AppMethodBeat.hottest = hottest;
+        return visible;
+    }
+
+    /** To be called for each call of a visible method. Hides them if they are visible for too long. */
+    static void entered(long[] usual) {
+        if ((++shownCalls & SHOWN_CALLS - 1) == 0 && System.nanoTime() - shownNanos > MOST_SHOW_NANOS) {
             AppMethodBeat.letGo = usual;
         }
     }
@@ -191,6 +223,8 @@ final class LetGo {
             if (s.phase == COUNTED && s.floods >= LOOKS && s.observed(options.letGoShare)
                     && last.isOff(slot) && noneOpen(m, now)) {
                 s.phase = LEAVING;
+                s.rate = calls;
+                s.timesLonger = Math.max(s.timesLonger, calls > Gate.TOO_MANY ? EXTREME_TIMES_LONGER : 1);
                 s.asks = true;
                 changed = true;
             } else if (s.phase == LEAVING && !m.wanted()) {
@@ -203,6 +237,8 @@ final class LetGo {
                 see(s, !s.takesLittle(options.letGoShare));
                 mark(invisible, m.id, !s.visible);
                 changes.add(m.id);
+                hottest = hottest(methods);
+                AppMethodBeat.hottest = hottest;
             } else if (s.phase == GONE && (!m.wanted() || m == next)) {
                 s.phase = RETURNING;
                 s.timesLonger = Math.min(MOST_TIMES_LONGER, 2 * s.timesLonger);
@@ -218,6 +254,8 @@ final class LetGo {
                 see(s, false);
                 mark(invisible, m.id, false);
                 changes.add(-m.id);
+                hottest = hottest(methods);
+                AppMethodBeat.hottest = hottest;
                 changed |= !m.wanted();
             }
         }
@@ -239,6 +277,16 @@ final class LetGo {
             }
         }
         return next;
+    }
+
+    private static int hottest(List<Gate.Method> methods) {
+        Gate.Method most = null;
+        for (Gate.Method m : methods) {
+            if (m.letGo.phase == GONE && (most == null || m.letGo.rate > most.letGo.rate)) {
+                most = m;
+            }
+        }
+        return most == null ? 0 : most.id;
     }
 
     /** Notes whether a method that is let go is to be visible in stacks. */

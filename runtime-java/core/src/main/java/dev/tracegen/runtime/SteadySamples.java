@@ -41,6 +41,9 @@ final class SteadySamples {
     /** A stack costs as much as each of its frames and so many more. */
     private static final int OTHER_FRAMES = 100;
 
+    /** What part of its time counts as the cost of a sample that was lost because the thread did not stop for long. */
+    private static final int LOST_SHARE = 5;
+
     /** How many samples may wait until they are handed over, and for how long. */
     private static final int MAX_WAITING = 256;
     private static final long WAIT_NANOS = 500000000L;
@@ -166,6 +169,7 @@ final class SteadySamples {
             long asked = platform.nanoTime();
             long[] usual = LetGo.show(state);
             long begin = platform.nanoTime();
+            boolean whole = true;
             try {
                 stack = t.thread.getStackTrace();
             } catch (SecurityException e) {
@@ -173,12 +177,16 @@ final class SteadySamples {
                 platform.log("no steady samples are taken: " + e);
                 return 0;
             } finally {
-                LetGo.hide(usual);
+                whole = LetGo.hide(usual);
             }
             long end = platform.nanoTime();
             cost = cost(end - begin, stack.length) + (usual == null ? 0 : WAKE_NANOS);
             // Also the time for which this thread has slept.
             taking = end - asked;
+            if (!whole) {
+                recorder.dropped().add(Dropped.SAMPLES, 1);
+                return taking / LOST_SHARE;
+            }
         }
         s.stillSince = still ? s.stillSince : now;
         if (still) {

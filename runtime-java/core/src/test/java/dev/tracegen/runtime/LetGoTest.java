@@ -235,6 +235,29 @@ class LetGoTest {
         awaitGone(gone(2) ? 2 : 3, false);
     }
 
+    /** What floods so much is slow while it is back. */
+    @Test
+    void anExtremeFloodComesBackAfterAMinute() throws Exception {
+        start(new RecorderOptions());
+        assertTrue(Recorder.setGate(new int[] {2, 3}, DIGEST));
+        Await.until("both are let go", () -> {
+            call(3, -3);
+            for (int k = 0; k < 150000; k++) {
+                call(2, -2);
+            }
+            platform.pass(101);
+            platform.awaitCheck();
+            return gone(2) && gone(3);
+        });
+        assertEquals(2, AppMethodBeat.hottest);
+        platform.pass(10000);
+        awaitGone(3, false);
+        assertTrue(gone(2));
+        platform.pass(50000);
+        awaitGone(2, false);
+        assertFalse(AppMethodBeat.hottest == 2);
+    }
+
     /** Lets the sampler stand still at the end of a check until the latch is open. */
     private void hold() throws Exception {
         CountDownLatch stands = new CountDownLatch(1);
@@ -303,8 +326,17 @@ class LetGoTest {
         long[] usual = LetGo.show(Thread.State.RUNNABLE);
         assertTrue(visible(2));
         assertFalse(visible(1));
-        LetGo.hide(usual);
+        assertEquals(0, AppMethodBeat.hottest);
+        assertTrue(LetGo.hide(usual));
         assertFalse(visible(2));
+        assertTrue(AppMethodBeat.hottest == 1 || AppMethodBeat.hottest == 2);
+        // A thread that does not stop calls a visible method on and on.
+        LetGo.show(Thread.State.RUNNABLE);
+        Await.until("the method is hidden", () -> {
+            call(2, -2);
+            return !visible(2);
+        });
+        assertFalse(LetGo.hide(usual));
         held.countDown();
         awaitGone(2, false);
         assertEquals(0, AppMethodBeat.letGo[0] & 1L << 2);
