@@ -330,15 +330,19 @@ func (f *fleet) askEngines(ctx context.Context) error {
 			continue
 		}
 		f.add(e.Name, "%.1f s with its start, memory %d MB", took.Seconds(), peak)
+		for i, name := range oracle.Questions {
+			answer := ""
+			switch {
+			case want == nil:
+			case oracle.CompareRows(want[i], got[i]) == "":
+				answer = ", answers alike"
+			default:
+				answer = ", ANOTHER ANSWER"
+			}
+			f.add(e.Name+" "+name, "%.2f s, %d rows%s", seconds[i], len(got[i]), answer)
+		}
 		if want == nil {
 			want = got
-		}
-		for i, name := range oracle.Questions {
-			answer := "answers alike"
-			if oracle.CompareRows(want[i], got[i]) != "" {
-				answer = "ANOTHER ANSWER"
-			}
-			f.add(e.Name+" "+name, "%.2f s, %d rows, %s", seconds[i], len(got[i]), answer)
 		}
 	}
 	return nil
