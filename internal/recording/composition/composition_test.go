@@ -181,8 +181,8 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestParse: what is not as Compose's compiler writes it is a name.
-func TestParse(t *testing.T) {
+// TestOf: what is not as Compose's compiler writes it is a name.
+func TestOf(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"a.b.Feed (Feed.kt:12)", "a.b.Feed|Feed.kt|12"},
 		{"a.ComposableSingletons$FeedKt.lambda-1.<anonymous> (Feed.kt:30)", "a.FeedKt.<anonymous>|Feed.kt|30"},
