@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -119,4 +120,14 @@ func (t Tools) run(ctx context.Context, class string, args ...string) (string, e
 		err = fmt.Errorf("%s %s: %w\n%s", class, t.Version, err, strings.Join(lines[:min(failedLines, len(lines))], "\n"))
 	}
 	return text, err
+}
+
+// optionalRule is what R8 prints of a rule for Compose in a program that has none, also of rules with -if.
+var optionalRule = regexp.MustCompile("Info in .*\nProguard configuration rule does not match anything: " +
+	"`-keep\\S* class androidx\\.compose\\.runtime\\.[^`]*`")
+
+// NotOfCompose returns what R8 prints but for the information that rules of the runtime match nothing in a program
+// without Compose, without blanks around it.
+func NotOfCompose(text string) string {
+	return strings.TrimSpace(optionalRule.ReplaceAllString(text, ""))
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -229,7 +228,7 @@ func TestCorpusTraps(t *testing.T) {
 					}
 				}
 				shrunk, renamed, said := a.shrink(t, tools, jars)
-				if said = notOfCompose(said); len(said) > 0 {
+				if said = strings.Fields(NotOfCompose(strings.Join(said, "\n"))); len(said) > 0 {
 					t.Errorf("R8 prints %q", said)
 				}
 				classes := readClasses(t, shrunk)
@@ -242,15 +241,6 @@ func TestCorpusTraps(t *testing.T) {
 		}
 	}
 }
-
-// notOfCompose returns what R8 prints but for the lines about rules of the runtime that match nothing in an app without
-// Compose. These are information, not warnings, and R8 prints them also of rules with -if.
-func notOfCompose(said []string) []string {
-	return strings.Fields(optionalRule.ReplaceAllString(strings.Join(said, "\n"), ""))
-}
-
-var optionalRule = regexp.MustCompile("Info in core.jar:.*\nProguard configuration rule does not match anything: " +
-	"`-keep\\S* class androidx\\.compose\\.runtime\\.[^`]*`")
 
 // callsOf returns the calls that ASM sees in a jar.
 func callsOf(t *testing.T, jar string) calls {
