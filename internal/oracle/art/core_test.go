@@ -58,7 +58,7 @@ func buildCoreTests(t *testing.T, b *Bench) coreTests {
 	dir := t.TempDir()
 	core, tests := filepath.Join(dir, "core"), filepath.Join(dir, "tests")
 	// The Activity of the tests is a stub, as in the Maven build.
-	c.compile(t, core, libraries, "core/src/main/java", "android-stub/src/main/java")
+	c.compile(t, core, libraries, "core/src/main/java", "core/src/android/java", "android-stub/src/main/java")
 	c.compile(t, tests, append([]string{core}, libraries...), "core/src/test/java")
 	c.compile(t, tests, libraries, "../internal/oracle/art/testdata/RunTests.java")
 	for _, file := range oracle.ClassFiles(t, tests) {

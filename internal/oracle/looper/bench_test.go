@@ -108,6 +108,7 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	oracle.Javac(t, j, lib, []string{stubs, nullness}, nil, filepath.Join(source, "core", "src", "main", "java"),
+		filepath.Join(source, "core", "src", "android", "java"),
 		filepath.Join(source, "android", "src", "main", "java"), filepath.Join(source, "report", "src", "main", "java"))
 	oracle.Javac(t, j, app, []string{framework}, nil, filepath.Join("testdata", "app"))
 	oracle.Javac(t, j, device, []string{framework}, nil, filepath.Join("testdata", "device"))

@@ -37,6 +37,9 @@ public final class AppMethodBeat {
     /** {@link #status}: {@link Recorder#start} was not called in time, and the ring was released. */
     public static final int STATUS_OUT_RELEASE = -3;
 
+    /** The bits that an ID has. */
+    static final int ID_MASK = 0xFFFFF;
+
     /** {@link #mode}: nothing is recorded. */
     static final int OFF = -1;
 
@@ -68,18 +71,10 @@ public final class AppMethodBeat {
     static Ring fast;
 
     /**
-     * For each ID a bit: whether the method is let go, see {@link LetGo}. Null where none may be, as on Android: then
-     * {@link #i} and {@link #o} record the calls themselves. Otherwise these are a few instructions, and the rest is in
-     * {@link FastPath}: where methods may be let go, the others have few calls, and what the JIT inlines into them
-     * costs more than the calls.
+     * The methods that are let go and have at most this value in {@link Edition#LET_GO} are to be seen in stacks: 0,
+     * or {@link LetGo#SEEN} while one is taken.
      */
-    static long[] letGo;
-
-    /** As {@link #letGo}, for {@link #o}. A method that stacks show has a bit here only, see {@link LetGo#show}. */
-    static long[] letGoExits;
-
-    /** The method of {@link #letGoExits} with the most calls, 0 for none: a comparison costs less than a bit. */
-    static int hottest;
+    static int shown;
 
     private AppMethodBeat() {
     }
@@ -90,13 +85,10 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void i(int id) {
-        long[] bits = letGo;
-        if (bits != null) {
-            if (id == hottest) {
-                return;
-            }
-            int word = id >>> 6;
-            if (word >= bits.length || (bits[word] & 1L << id) == 0) {
+        if (Edition.LETS_GO) {
+            // A few instructions: where methods are let go, the others have few calls, and what the JIT inlines for
+            // these costs more than they do.
+            if (Edition.LET_GO[id & ID_MASK] <= shown) {
                 FastPath.enter(id);
             }
             return;
@@ -136,13 +128,8 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
-        long[] bits = letGoExits;
-        if (bits != null) {
-            if (id == hottest) {
-                return;
-            }
-            int word = id >>> 6;
-            if (word >= bits.length || (bits[word] & 1L << id) == 0) {
+        if (Edition.LETS_GO) {
+            if (Edition.LET_GO[id & ID_MASK] == 0) {
                 FastPath.leave(id);
             }
             return;

@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import java.util.Arrays;
-import java.util.Comparator;
 
 /**
  * Counts the calls of each method and the time that they take, in the records that the recorder copies. A method that
@@ -11,15 +10,22 @@ final class CallCounts {
     /** Calls that are nested deeper are counted, but not their time. */
     private static final int MAX_DEPTH = 1 << 14;
 
-    private int[] calls = new int[1024];
-    private long[] nanos = new long[1024];
+    private static final int FEWEST = 1024;
+
+    /**
+     * A hash table of the methods that were called: IDs, 0 for none. IDs are spread over all their values, so arrays
+     * by ID would have 16 MB, and take longer to clear than all else that the sampler does.
+     */
+    private int[] keys = new int[FEWEST];
+    private int size;
+
+    /** By place in keys. */
+    private int[] calls = new int[FEWEST];
+    private long[] nanos = new long[FEWEST];
 
     /** How many calls of each method are open on the thread whose records are added; 0 between two calls of add. */
-    private int[] open = new int[1024];
+    private int[] open = new int[FEWEST];
     private long total;
-
-    /** Whether something was counted. A sampler with little time must not clear arrays for nothing. */
-    private boolean changed;
 
     /** The open calls of one thread. There may be a thousand threads, so it has no array with all methods. */
     static final class Open {
@@ -53,32 +59,32 @@ final class CallCounts {
             t.sampled.openCalls = of;
         }
         for (int k = 0; k < of.depth; k++) {
-            open[of.ids[k]]++;
+            int place = place(of.ids[k]);
+            open[place]++;
         }
-        changed |= copy.records.length > 0;
         for (long r : copy.records) {
             int id = (int) (r >>> Ring.ID_SHIFT) & 0xFFFFF;
             long time = (r & Ring.TIME_MASK) * tickNanos - of.skipped;
-            if (id >= calls.length) {
-                calls = Arrays.copyOf(calls, id + 1 + id / 4);
-                nanos = Arrays.copyOf(nanos, calls.length);
-                open = Arrays.copyOf(open, calls.length);
-            }
             if (r < 0) {
                 enter(of, id, time);
             } else if (of.beyond > 0) {
                 of.beyond--;
-            } else if (open[id] > 0) {
-                exit(of, id, time);
+            } else {
+                int place = place(id);
+                if (open[place] > 0) {
+                    exit(of, id, time);
+                }
             }
         }
         for (int k = 0; k < of.depth; k++) {
-            open[of.ids[k]] = 0;
+            int place = place(of.ids[k]);
+            open[place] = 0;
         }
     }
 
     private void enter(Open of, int id, long time) {
-        calls[id]++;
+        int place = place(id);
+        calls[place]++;
         total++;
         if (of.depth == MAX_DEPTH) {
             of.beyond++;
@@ -90,7 +96,7 @@ final class CallCounts {
         }
         of.ids[of.depth] = id;
         of.begins[of.depth++] = time;
-        open[id]++;
+        open[place]++;
     }
 
     /** Ends the innermost call of a method and the calls inside of it. */
@@ -99,10 +105,53 @@ final class CallCounts {
         do {
             of.depth--;
             ended = of.ids[of.depth];
-            if (--open[ended] == 0) {
-                nanos[ended] += Math.max(0, time - of.begins[of.depth]);
+            int place = place(ended);
+            if (--open[place] == 0) {
+                nanos[place] += Math.max(0, time - of.begins[of.depth]);
             }
         } while (ended != id);
+    }
+
+    /** Returns the place of a method in keys, and adds it if it is not there. Then the arrays may be others. */
+    private int place(int id) {
+        int mask = keys.length - 1;
+        int k = id * 0x9E3779B9 >>> 12 & mask;
+        while (keys[k] != id) {
+            if (keys[k] == 0) {
+                if (2 * ++size > keys.length) {
+                    grow();
+                    return place(id);
+                }
+                keys[k] = id;
+                return k;
+            }
+            k = k + 1 & mask;
+        }
+        return k;
+    }
+
+    private void grow() {
+        int[] oldKeys = keys;
+        int[] oldCalls = calls;
+        long[] oldNanos = nanos;
+        int[] oldOpen = open;
+        allocate(2 * oldKeys.length);
+        for (int k = 0; k < oldKeys.length; k++) {
+            if (oldKeys[k] != 0) {
+                int place = place(oldKeys[k]);
+                calls[place] = oldCalls[k];
+                nanos[place] = oldNanos[k];
+                open[place] = oldOpen[k];
+            }
+        }
+    }
+
+    private void allocate(int length) {
+        size = 0;
+        keys = new int[length];
+        calls = new int[length];
+        nanos = new long[length];
+        open = new int[length];
     }
 
     long total() {
@@ -110,47 +159,38 @@ final class CallCounts {
     }
 
     int calls(int id) {
-        return calls[id];
+        int place = place(id);
+        return calls[place];
     }
 
     /** Returns the mean time of a method's calls, including the calls inside of them. */
     long meanNanos(int id) {
-        return nanos[id] / Math.max(1, calls[id]);
+        int place = place(id);
+        return nanos[place] / Math.max(1, calls[place]);
     }
 
     /** Returns the methods that were called, those with the most calls first. */
     int[] mostCalled() {
+        long[] order = new long[size];
         int n = 0;
-        for (int c : calls) {
-            n += c > 0 ? 1 : 0;
-        }
-        Integer[] ids = new Integer[n];
-        n = 0;
-        for (int id = 0; id < calls.length; id++) {
-            if (calls[id] > 0) {
-                ids[n++] = id;
+        for (int k = 0; k < keys.length; k++) {
+            if (keys[k] != 0) {
+                order[n++] = (long) calls[k] << 20 | AppMethodBeat.ID_MASK - keys[k];
             }
         }
-        Arrays.sort(ids, new Comparator<Integer>() {
-            @Override
-            public int compare(Integer a, Integer b) {
-                return Integer.compare(calls[b], calls[a]);
-            }
-        });
-        int[] sorted = new int[n];
+        Arrays.sort(order);
+        int[] ids = new int[n];
         for (int k = 0; k < n; k++) {
-            sorted[k] = ids[k];
+            ids[k] = AppMethodBeat.ID_MASK - (int) order[n - 1 - k] & AppMethodBeat.ID_MASK;
         }
-        return sorted;
+        return ids;
     }
 
-    /** Forgets the calls that were counted. The open calls stay. */
+    /** Forgets the calls that were counted. The open calls stay. To be called between two calls of add. */
     void clear() {
-        if (changed) {
-            Arrays.fill(calls, 0);
-            Arrays.fill(nanos, 0);
+        if (size > 0) {
+            allocate(FEWEST);
         }
-        changed = false;
         total = 0;
     }
 }

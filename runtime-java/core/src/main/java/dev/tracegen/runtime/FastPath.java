@@ -37,40 +37,35 @@ final class FastPath {
      * stopped for its stack at each return of this, and the stack shows the method, although it is let go.
      */
     static void enter(int id) {
-        long[] bits = AppMethodBeat.letGoExits;
-        int word = id >>> 6;
-        if (bits != null && word < bits.length && (bits[word] & 1L << id) != 0) {
-            LetGo.entered(bits);
-            return;
-        }
-        int m = AppMethodBeat.mode;
-        if (m < 0) {
-            return;
-        }
-        try {
-            Ring ring = AppMethodBeat.fast;
-            if (ring != null && ring.owner == Thread.currentThread()) {
-                entry(ring, id);
-            } else if (m != AppMethodBeat.MAIN_ONLY || ring == null) {
-                entry(null, id);
-            }
-        } catch (Throwable e) {
-            // As in AppMethodBeat.i.
+        if (LetGo.has(id)) {
+            LetGo.entered();
+        } else {
+            route(id, true);
         }
     }
 
     /** As {@link #enter}, for o. */
     static void leave(int id) {
+        route(id, false);
+    }
+
+    private static void route(int id, boolean entry) {
         int m = AppMethodBeat.mode;
         if (m < 0) {
             return;
         }
         try {
             Ring ring = AppMethodBeat.fast;
-            if (ring != null && ring.owner == Thread.currentThread()) {
+            if (ring == null || ring.owner != Thread.currentThread()) {
+                if (m == AppMethodBeat.MAIN_ONLY && ring != null) {
+                    return;
+                }
+                ring = null;
+            }
+            if (entry) {
+                entry(ring, id);
+            } else {
                 exit(ring, id);
-            } else if (m != AppMethodBeat.MAIN_ONLY || ring == null) {
-                exit(null, id);
             }
         } catch (Throwable e) {
             // As in AppMethodBeat.i.

@@ -178,10 +178,8 @@ final class Gate {
     Gate(Recorder recorder, RecorderOptions options) {
         this.recorder = recorder;
         this.automatic = options.gate && options.everyRecord;
-        AppMethodBeat.letGo = null;
-        AppMethodBeat.hottest = 0;
-        AppMethodBeat.letGoExits = null;
-        this.letGo = automatic && options.letGo ? new LetGo(recorder, options) : null;
+        LetGo.forget();
+        this.letGo = Edition.LETS_GO && automatic && options.letGo ? new LetGo(recorder, options) : null;
         this.decidedNanos = options.platform.nanoTime();
         this.collectedNanos = decidedNanos;
     }

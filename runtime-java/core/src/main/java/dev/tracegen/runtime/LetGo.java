@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
@@ -41,11 +42,11 @@ final class LetGo {
     private static final int RETURNING = 3;
 
     /** How often methods are looked at. A method must flood at so many looks in turn, see {@link #EXTREME_CALLS}. */
-    private static final long LOOK_NANOS = 100000000L;
+    private static final long LOOK_NANOS = 50000000L;
     private static final int LOOKS = 2;
 
     /** With so many calls a second one look is enough. */
-    private static final long EXTREME_CALLS = 5000000;
+    private static final long EXTREME_CALLS = 1000000;
 
     /** How often it must be seen whether a method is open, see {@link #look}. */
     private static final int LEAST_OBSERVED = 4;
@@ -66,20 +67,18 @@ final class LetGo {
     private static final long MOST_SHOW_NANOS = 10000000;
     private static final int SHOWN_CALLS = 1024;
 
-    /** What {@link AppMethodBeat#letGo} is while a stack is taken; null if it is always the same. */
-    private static volatile long[] shown;
+    /** In {@link Edition#LET_GO}: the method is let go, and its entries are to be seen in stacks. */
+    static final byte SEEN = 1;
+
+    /** In {@link Edition#LET_GO}: the method is let go. */
+    static final byte UNSEEN = 2;
+
+    /** How many methods are to be seen in stacks. */
+    private static volatile int seen;
 
     /** When methods were made visible, and about how many calls of them there were since recording began. */
     private static long shownNanos;
     private static int shownCalls;
-
-    /** What {@link AppMethodBeat#hottest} is while no stack is taken. */
-    private static int hottest;
-
-    /** For each method ID a bit: whether the method is let go, and whether it is and need not be visible in stacks. */
-    private final long[] gone = new long[(AppMethodBeat.METHOD_ID_DISPATCH >>> 6) + 1];
-    private final long[] invisible = new long[gone.length];
-    private int visible;
 
     private final Recorder recorder;
     private final RecorderOptions options;
@@ -93,11 +92,6 @@ final class LetGo {
         private long callsBefore;
         private long goneNanos;
         private int timesLonger = 1;
-        private boolean visible;
-
-        /** How many calls a second there were when it left. */
-        private double rate;
-
         private int observed;
         private int open;
 
@@ -152,45 +146,45 @@ final class LetGo {
         this.recorder = recorder;
         this.options = options;
         this.lookedNanos = options.platform.nanoTime();
-        AppMethodBeat.letGoExits = gone;
-        AppMethodBeat.letGo = gone;
-        AppMethodBeat.hottest = 0;
-        hottest = 0;
-        shown = null;
+    }
+
+    /** Takes all methods for ones that are not let go. */
+    static void forget() {
+        Arrays.fill(Edition.LET_GO, (byte) 0);
+        AppMethodBeat.shown = 0;
+        seen = 0;
+    }
+
+    /** Reports whether a method is let go. */
+    static boolean has(int id) {
+        return Edition.LETS_GO && Edition.LET_GO[id & AppMethodBeat.ID_MASK] != 0;
     }
 
     /**
      * Makes methods that are let go visible, as the stack of a thread is to be taken. The sampler calls it, and then
      * {@link #hide} with what it returns.
      */
-    static long[] show(Thread.State state) {
-        long[] now = shown;
-        long[] usual = AppMethodBeat.letGo;
-        if (now == null || usual == null || state != Thread.State.RUNNABLE) {
-            return null;
+    static boolean show(Thread.State state) {
+        if (seen == 0 || state != Thread.State.RUNNABLE) {
+            return false;
         }
         shownNanos = System.nanoTime();
-        AppMethodBeat.hottest = 0;
-        AppMethodBeat.letGo = now;
+        AppMethodBeat.shown = SEEN;
         LockSupport.parkNanos(SHOW_NANOS);
-        return usual;
+        return true;
     }
 
     /** Returns false if methods were not visible until now, so that the stack may show the caller of one. */
-    static boolean hide(long[] usual) {
-        if (usual == null) {
-            return true;
-        }
-        boolean visible = AppMethodBeat.letGo != usual;
-        AppMethodBeat.letGo = usual;
-        AppMethodBeat.hottest = hottest;
-        return visible;
+    static boolean hide(boolean shown) {
+        boolean whole = !shown || AppMethodBeat.shown == SEEN;
+        AppMethodBeat.shown = 0;
+        return whole;
     }
 
     /** To be called for each call of a visible method. Hides them if they are visible for too long. */
-    static void entered(long[] usual) {
+    static void entered() {
         if ((++shownCalls & SHOWN_CALLS - 1) == 0 && System.nanoTime() - shownNanos > MOST_SHOW_NANOS) {
-            AppMethodBeat.letGo = usual;
+            AppMethodBeat.shown = 0;
         }
     }
 
@@ -223,7 +217,6 @@ final class LetGo {
             if (s.phase == COUNTED && s.floods >= LOOKS && s.observed(options.letGoShare)
                     && last.isOff(slot) && noneOpen(m, now)) {
                 s.phase = LEAVING;
-                s.rate = calls;
                 s.timesLonger = Math.max(s.timesLonger, calls > Gate.TOO_MANY ? EXTREME_TIMES_LONGER : 1);
                 s.asks = true;
                 changed = true;
@@ -233,12 +226,8 @@ final class LetGo {
             } else if (s.phase == LEAVING && !s.asks && carriedOut(m, now)) {
                 s.phase = GONE;
                 s.goneNanos = now;
-                mark(gone, m.id, true);
-                see(s, !s.takesLittle(options.letGoShare));
-                mark(invisible, m.id, !s.visible);
+                mark(m.id, s.takesLittle(options.letGoShare) ? UNSEEN : SEEN);
                 changes.add(m.id);
-                hottest = hottest(methods);
-                AppMethodBeat.hottest = hottest;
             } else if (s.phase == GONE && (!m.wanted() || m == next)) {
                 s.phase = RETURNING;
                 s.timesLonger = Math.min(MOST_TIMES_LONGER, 2 * s.timesLonger);
@@ -250,12 +239,8 @@ final class LetGo {
                 s.floods = 0;
                 s.observed = 0;
                 s.open = 0;
-                mark(gone, m.id, false);
-                see(s, false);
-                mark(invisible, m.id, false);
+                mark(m.id, (byte) 0);
                 changes.add(-m.id);
-                hottest = hottest(methods);
-                AppMethodBeat.hottest = hottest;
                 changed |= !m.wanted();
             }
         }
@@ -279,25 +264,9 @@ final class LetGo {
         return next;
     }
 
-    private static int hottest(List<Gate.Method> methods) {
-        Gate.Method most = null;
-        for (Gate.Method m : methods) {
-            if (m.letGo.phase == GONE && (most == null || m.letGo.rate > most.letGo.rate)) {
-                most = m;
-            }
-        }
-        return most == null ? 0 : most.id;
-    }
-
-    /** Notes whether a method that is let go is to be visible in stacks. */
-    private void see(State s, boolean isVisible) {
-        visible += (isVisible ? 1 : 0) - (s.visible ? 1 : 0);
-        s.visible = isVisible;
-        shown = visible > 0 ? invisible : null;
-    }
-
-    private static void mark(long[] bits, int id, boolean set) {
-        bits[id >>> 6] = set ? bits[id >>> 6] | 1L << id : bits[id >>> 6] & ~(1L << id);
+    private static void mark(int id, byte how) {
+        seen += (how == SEEN ? 1 : 0) - (Edition.LET_GO[id] == SEEN ? 1 : 0);
+        Edition.LET_GO[id] = how;
     }
 
     /** Notes when each thread has made its last record. */

@@ -79,8 +79,7 @@ final class Marks {
         if (r == null || Recorder.status <= 0 || id < 1 || id >= AppMethodBeat.METHOD_ID_DISPATCH) {
             return;
         }
-        long[] letGo = AppMethodBeat.letGoExits;
-        if (letGo != null && (letGo[id >>> 6] & 1L << id) != 0) {
+        if (LetGo.has(id)) {
             return;
         }
         try {

@@ -34,12 +34,12 @@ final class StackSample {
         // may be long until this thread goes on, and then the stack may be from before the record.
         long nanos = platform.nanoTime();
         Thread.State state = trace.thread.getState();
-        long[] usual = LetGo.show(state);
+        boolean shown = LetGo.show(state);
         StackTraceElement[] stack;
         try {
             stack = trace.thread.getStackTrace();
         } finally {
-            LetGo.hide(usual);
+            LetGo.hide(shown);
         }
         LockWait lock = state == Thread.State.RUNNABLE ? null : platform.lockWait(trace.thread);
         ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.threads.of(lock.owner);

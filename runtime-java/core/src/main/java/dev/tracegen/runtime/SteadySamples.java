@@ -167,7 +167,7 @@ final class SteadySamples {
             stack = last.stack;
         } else {
             long asked = platform.nanoTime();
-            long[] usual = LetGo.show(state);
+            boolean shown = LetGo.show(state);
             long begin = platform.nanoTime();
             boolean whole = true;
             try {
@@ -177,10 +177,10 @@ final class SteadySamples {
                 platform.log("no steady samples are taken: " + e);
                 return 0;
             } finally {
-                whole = LetGo.hide(usual);
+                whole = LetGo.hide(shown);
             }
             long end = platform.nanoTime();
-            cost = cost(end - begin, stack.length) + (usual == null ? 0 : WAKE_NANOS);
+            cost = cost(end - begin, stack.length) + (shown ? WAKE_NANOS : 0);
             // Also the time for which this thread has slept.
             taking = end - asked;
             if (!whole) {

@@ -61,7 +61,7 @@ final class ThreadGate {
         states = states.length < n ? Arrays.copyOf(states, n) : states;
         int before = ring.applied == null ? 0 : ring.applied.number;
         int[] entered = ring.entered;
-        entered = AppMethodBeat.letGoExits != null && entered.length < n ? Arrays.copyOf(entered, n) : entered;
+        entered = Edition.LETS_GO && entered.length < n ? Arrays.copyOf(entered, n) : entered;
         int[] ids = new int[n];
         int count = 0;
         for (int slot = 1; slot < n; slot++) {

@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -40,6 +41,49 @@ class CallCountsTest {
         assertEquals(7, counts.meanNanos(3));
         assertEquals(4, counts.total());
         assertArrayEquals(new int[] {1, 2, 3}, counts.mostCalled());
+    }
+
+    /** IDs are spread over all their values, and a window has any number of them. */
+    @Test
+    void aWindowMayHaveManyMethods() {
+        ThreadTrace t = thread();
+        StringBuilder records = new StringBuilder("+1@0");
+        for (int k = 2; k < 5000; k++) {
+            records.append(" +").append(k * 200).append('@').append(k).append(" -").append(k * 200).append('@')
+                    .append(k + k % 7);
+        }
+        add(t, records + " +1000000@6000 -1000000@6000 +400@6000");
+        int[] most = counts.mostCalled();
+        assertEquals(5000, most.length);
+        assertArrayEquals(new int[] {400, 1, 600}, Arrays.copyOf(most, 3));
+        assertEquals(6, counts.meanNanos(200 * 13));
+        counts.clear();
+        assertEquals(0, counts.mostCalled().length);
+        add(t, "-400@7000 -1@9000");
+        assertEquals(0, counts.calls(1));
+        assertEquals(9000, counts.meanNanos(1));
+    }
+
+    /** The first window may have few methods, while many calls are open for the next one. */
+    @Test
+    void manyCallsMayBeOpen() {
+        ThreadTrace t = thread();
+        StringBuilder entries = new StringBuilder();
+        StringBuilder exits = new StringBuilder();
+        for (int k = 1; k < 3000; k++) {
+            entries.append("+").append(k).append("@0 ");
+            exits.append("-").append(3000 - k).append("@").append(k).append(' ');
+        }
+        add(t, entries.toString().trim());
+        counts.clear();
+        add(t, "+9000@0");
+        counts.clear();
+        add(t, "-9000@0 " + exits.toString().trim());
+        assertEquals(2999, counts.meanNanos(1));
+        assertEquals(1, counts.meanNanos(2999));
+        counts.clear();
+        add(t, exits.toString().trim());
+        assertEquals(0, counts.meanNanos(7));
     }
 
     @Test
