@@ -171,6 +171,9 @@ func TestFloodIsNotLost(t *testing.T) {
 func checkPhases(t *testing.T, methods *mapping.Mapping, got *totals, text string, slack int64) {
 	t.Helper()
 	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "tracegen: ") {
+			continue // On a busy machine, stack samples may be lost.
+		}
 		var phase string
 		var inside, around int64
 		if _, err := fmt.Sscan(line, &phase, &inside, &around); err != nil {
