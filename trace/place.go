@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/subsequence"
 )
@@ -342,10 +343,10 @@ func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 }
 
 // count counts a sample if its thread ran.
-func (r *repairer) count(s *SteadySample, own bool) {
+func (r *repairer) count(s *waitingSample, own bool) {
 	ran := s.CPU > r.cpu && r.cpu > 0
 	r.cpu = max(r.cpu, s.CPU)
-	if !ran || s.State >= ThreadBlocked {
+	if !ran || s.State >= ThreadBlocked || s.stack != nil && yields(s.stack.frame) {
 		return
 	}
 	r.table.counts.Ran++
@@ -354,10 +355,17 @@ func (r *repairer) count(s *SteadySample, own bool) {
 	}
 }
 
+// yields reports whether a thread with this innermost frame has given up its processor, as it does for the recorder
+// while it floods.
+func yields(frame string) bool {
+	method, _, _ := strings.Cut(frame, "(")
+	return strings.HasSuffix(strings.TrimSuffix(method, "0"), "java.lang.Thread.yield")
+}
+
 // put hands on a sample whose place is here, and ends the calls that it contradicts.
 func (r *repairer) put(s *waitingSample) {
 	stack := r.table.stack(s.stack)
-	r.count(&s.SteadySample, stack.own)
+	r.count(s, stack.own)
 	if len(r.open) == 0 {
 		r.table.counts.Idle++
 		return

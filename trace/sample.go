@@ -73,7 +73,7 @@ type SampleCounts struct {
 	Contradicting uint64
 	// Own is how many were taken while the thread was in the recorder's own code.
 	Own uint64
-	// Ran is how many show a thread that ran, and had run since its sample before. OwnRan is how many of these were taken
-	// in the recorder's own code.
+	// Ran is how many show a thread that ran, had run since its sample before, and did not yield. OwnRan is how many of
+	// these were taken in the recorder's own code.
 	Ran, OwnRan uint64
 }

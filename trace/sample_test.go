@@ -332,16 +332,23 @@ func TestRunningSamples(t *testing.T) {
 	for _, s := range []struct {
 		cpu   int64
 		state ThreadState
+		frame string
 		own   bool
 	}{
-		{5, 2, true}, // whether it ran before is not known
-		{9, 2, true},
-		{-1, 2, true}, // not known
-		{12, 2, false},
-		{12, 2, true}, // it did not run
-		{15, ThreadWaiting, true},
+		{5, 2, "a.B.c(B.java)", true}, // whether it ran before is not known
+		{9, 2, "a.B.c(B.java)", true},
+		{-1, 2, "a.B.c(B.java)", true}, // not known
+		{12, 2, "", false},
+		{12, 2, "a.B.c(B.java)", true}, // it did not run
+		{15, ThreadWaiting, "a.B.c(B.java)", true},
+		{18, 2, "java.base@17.0.15/java.lang.Thread.yield(Native Method)", true},
+		{21, 2, "java.base@25/java.lang.Thread.yield0(Native Method)", true},
 	} {
-		r.count(&SteadySample{CPU: s.cpu, State: s.state}, s.own)
+		w := &waitingSample{SteadySample: SteadySample{CPU: s.cpu, State: s.state}}
+		if s.frame != "" {
+			w.stack = &stackNode{frame: s.frame}
+		}
+		r.count(w, s.own)
 	}
 	if counts.Ran != 2 || counts.OwnRan != 1 {
 		t.Errorf("%d, of which %d are the recorder's; want 2 and 1", counts.Ran, counts.OwnRan)
