@@ -53,8 +53,7 @@ builds: deps-nightly
 	TRACEGEN_SHARE=all TRACEGEN_BUILDS=full .ci/gotest -p 1 -timeout 90m -run "$${TRACEGEN_BUILDS_RUN:-.}" ./internal/oracle/builds/...
 
 race: deps
-	.ci/gotest -race -short -timeout 30m $$(git grep -l -E '^\s*go [a-z]|errgroup' -- '*.go' ':!*_test.go' ':!bench' ':!release' \
-		':!internal/oracle' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+	.ci/race
 
 fuzz:
 	TRACEGEN_FUZZTIME=$(TRACEGEN_FUZZTIME) .ci/fuzz

@@ -39,7 +39,7 @@ func TestIDsRunShort(t *testing.T) {
 		}
 		return warnings[at]
 	}
-	if w := run(baseOf(t, mapping.NearlyFull-1000)); w != "" {
+	if w := run(baseOf(t, 1000)); w != "" {
 		t.Errorf("with IDs left: %q", w)
 	}
 	w := run(baseOf(t, mapping.NearlyFull-1))

@@ -114,15 +114,15 @@ func TestRestoreFindsChanges(t *testing.T) {
 	if r := restore(t, pipeline.RestoreConfig{Output: same, Original: in}); len(r.Differences) > 0 {
 		t.Errorf("%q", r.Differences)
 	}
-	// Every byte of one class that changes is noticed, wherever it is.
-	data := at(written, "a/A.class").data
+	// Every byte of a class that changes is noticed, wherever it is.
+	c := config(archive(t, filepath.Join(dir, "A.jar"), class("a/A", "f", "g")), out)
+	c.RuntimeExternal = true
+	instrument(t, c)
+	data := contents(t, out)[0].data
 	noticed := 0
 	for i := range data {
-		changed := slices.Clone(written)
-		at(changed, "a/A.class").data = slices.Concat(data[:i], []byte{data[i] ^ 1}, data[i+1:])
-		path := filepath.Join(dir, "byte.jar")
-		archive(t, path, changed...)
-		r, err := pipeline.Restore(t.Context(), pipeline.RestoreConfig{Output: path, Original: in})
+		archive(t, out, file{"a/A.class", slices.Concat(data[:i], []byte{data[i] ^ 1}, data[i+1:])})
+		r, err := pipeline.Restore(t.Context(), pipeline.RestoreConfig{Output: out, Original: c.Inputs[0].Path})
 		if err != nil || len(r.Differences) > 0 {
 			noticed++
 		} else if !isOfCalls(data, i) {
