@@ -8,7 +8,7 @@
 //     initialiser.
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
-//   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
+//   - [Runtime] returns the runtime that users get, [MakeRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
 // # Programs and versions

@@ -37,10 +37,10 @@ func NeedJDK(t testing.TB, atLeast int) JDK {
 	return j
 }
 
-// NeedRuntime is [BuildRuntime] for a test, which cannot go on without it.
+// NeedRuntime is [Runtime] for a test, which cannot go on without it.
 func NeedRuntime(t testing.TB) RuntimeJars {
 	t.Helper()
-	jars, err := BuildRuntime(t.Context())
+	jars, err := Runtime()
 	Require(t, err)
 	return jars
 }

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/tracegen/tracegen/internal/runtimejars"
 )
 
 // RuntimeJars are the paths of the jars of runtime-java: that for a JVM, which has all of Core, and those of an Android
@@ -19,36 +23,22 @@ type RuntimeJars struct{ JVM, Core, Android, Report, Matrix, NoOp string }
 // App returns the jars of an Android app that records and sends reports.
 func (r RuntimeJars) App() []string { return []string{r.Core, r.Android, r.Report} }
 
-// modules returns the path of each jar by the directory of its module.
-func (r *RuntimeJars) modules() map[string]*string {
-	return map[string]*string{"jvm": &r.JVM, "core": &r.Core, "android": &r.Android, "report": &r.Report,
-		"matrix": &r.Matrix, "noop": &r.NoOp}
-}
-
-// BuildRuntime returns the jars of runtime-java. It builds them with the mvn on PATH, unless the cache has them for the
-// same sources.
-func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
+// Runtime writes the jars of the runtime that the program embeds into the cache, unless they are there. TestRuntime
+// compares them with what their sources make.
+func Runtime() (RuntimeJars, error) {
 	cache, err := CacheDir("oracle")
 	if err != nil {
 		return RuntimeJars{}, err
 	}
-	root, err := Root()
-	if err != nil {
-		return RuntimeJars{}, err
+	h := sha256.New()
+	for _, f := range runtimejars.All() {
+		h.Write(f.Data)
 	}
-	sum, err := hashRuntime(filepath.Join(root, "runtime-java"))
-	if err != nil {
-		return RuntimeJars{}, err
-	}
-	final := filepath.Join(cache, "runtime-"+sum)
-	var jars RuntimeJars
-	for module, path := range jars.modules() {
-		name := "tracegen-runtime-" + module + ".jar"
-		if module == "jvm" {
-			name = "tracegen-runtime.jar"
-		}
-		*path = filepath.Join(final, name)
-	}
+	final := filepath.Join(cache, "runtime-"+hex.EncodeToString(h.Sum(nil)[:8]))
+	at := func(name string) string { return filepath.Join(final, name) }
+	const android = "tracegen-runtime-android.jar"
+	jars := RuntimeJars{JVM: at(runtimejars.JVMName), Core: at(runtimejars.CoreName), Android: at(android),
+		Report: at(runtimejars.ReportName), Matrix: at(runtimejars.MatrixName), NoOp: at(runtimejars.NoOpName)}
 	if _, err := os.Stat(final); err == nil {
 		return jars, nil
 	}
@@ -57,23 +47,23 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 		return jars, err
 	}
 	defer os.RemoveAll(tmp)
-	if err := MavenRuntime(ctx, tmp, "-DskipTests", "package"); err != nil {
-		return jars, err
-	}
-	out := filepath.Join(tmp, "dist")
-	if err := os.Mkdir(out, 0o755); err != nil {
-		return jars, err
-	}
-	for module, jar := range jars.modules() {
-		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
-		if err != nil || len(built) != 1 {
-			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))
+	for _, f := range runtimejars.All() {
+		name, data := f.Name, f.Data
+		if name == runtimejars.AndroidName {
+			name = android
+			r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+			if err == nil {
+				data, err = fs.ReadFile(r, "classes.jar")
+			}
+			if err != nil {
+				return jars, fmt.Errorf("%s: %w", f.Name, err)
+			}
 		}
-		if err := os.Rename(built[0], filepath.Join(out, filepath.Base(*jar))); err != nil {
+		if err := os.WriteFile(filepath.Join(tmp, name), data, 0o644); err != nil {
 			return jars, err
 		}
 	}
-	return jars, Publish(out, final)
+	return jars, Publish(tmp, final)
 }
 
 // MavenRuntime copies runtime-java, and the files that its tests read, below dir, and runs mvn there. The error has the
@@ -89,8 +79,8 @@ func MavenRuntime(ctx context.Context, dir string, args ...string) error {
 	return run(ctx, filepath.Join(dir, "runtime-java"), mvn, append([]string{"-B", "-q"}, args...)...)
 }
 
-// MakeRuntime copies runtime-java below dir and runs its script build there, on the JDK in home. The script writes the
-// files of package runtimejars into out.
+// MakeRuntime copies runtime-java below dir and runs its script build there, on the JDK in home. The script runs the
+// runtime's own tests, and writes the files of package runtimejars into out.
 func MakeRuntime(ctx context.Context, dir, out, home string) error {
 	for _, program := range []string{"bash", "mvn"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -100,7 +90,7 @@ func MakeRuntime(ctx context.Context, dir, out, home string) error {
 	if err := copyRuntime(dir); err != nil {
 		return err
 	}
-	return run(ctx, filepath.Join(dir, "runtime-java"), "env", "JAVA_HOME="+home, "bash", "build", out)
+	return run(ctx, filepath.Join(dir, "runtime-java"), "env", "JAVA_HOME="+home, "bash", "build", out, "-DskipTests=false")
 }
 
 // copyRuntime copies runtime-java, and the files that its tests read, below dir.
@@ -113,46 +103,22 @@ func copyRuntime(dir string) error {
 	if err := os.CopyFS(filepath.Join(dir, vectors), os.DirFS(filepath.Join(root, vectors))); err != nil {
 		return err
 	}
-	return eachRuntimeFile(filepath.Join(root, "runtime-java"), func(name string, data []byte) error {
+	sources := os.DirFS(filepath.Join(root, "runtime-java"))
+	return fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
 		to := filepath.Join(dir, "runtime-java", name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "target" || e.Name() == "dist"):
+			return fs.SkipDir
+		case e.IsDir():
+			return os.MkdirAll(to, 0o755)
+		}
+		data, err := fs.ReadFile(sources, name)
+		if err != nil {
 			return err
 		}
 		return os.WriteFile(to, data, 0o644)
-	})
-}
-
-func hashRuntime(dir string) (string, error) {
-	h := sha256.New()
-	err := eachRuntimeFile(dir, func(name string, data []byte) error {
-		fmt.Fprintln(h, filepath.ToSlash(name), len(data))
-		h.Write(data)
-		return nil
-	})
-	return hex.EncodeToString(h.Sum(nil)[:8]), err
-}
-
-// eachRuntimeFile visits the sources of runtime-java in order.
-func eachRuntimeFile(dir string, visit func(name string, data []byte) error) error {
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			if base := e.Name(); base == "target" || base == "dist" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return visit(name, data)
 	})
 }
 

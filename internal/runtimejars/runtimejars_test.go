@@ -3,93 +3,15 @@ package runtimejars_test
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 )
-
-// builtWith is the release of the JDK whose compiler makes the bytes of the files.
-const builtWith = 17
-
-// TestFilesComeFromTheSources builds runtime-java in a temporary folder and compares the result with the files of this
-// package, entry by entry. Compressed bytes are not compared: they depend on the zlib of the JDK.
-//
-// Invariant: The embedded runtime is what its sources in the repository make.
-func TestFilesComeFromTheSources(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven, which takes half a minute")
-	}
-	home := needJDK(t)
-	out := t.TempDir()
-	oracle.Require(t, oracle.MakeRuntime(t.Context(), t.TempDir(), out, home))
-	for _, f := range append(runtimejars.All(), runtimejars.Agent()) {
-		built := fixture.Read(t, filepath.Join(out, f.Name))
-		compare(t, f.Name, f.Data, built)
-	}
-}
-
-// needJDK returns the home of a JDK of the release. Without one, it skips the test. If CI is set, it fails, unless the
-// package manager has none either, as that of Debian 13: the test then runs on another machine.
-func needJDK(t *testing.T) string {
-	t.Helper()
-	jdks, err := oracle.FindJDKs()
-	oracle.Require(t, err)
-	for _, j := range jdks {
-		if j.Feature == builtWith {
-			return j.Home
-		}
-	}
-	name := fmt.Sprintf("openjdk-%d-jdk-headless", builtWith)
-	if known, err := exec.Command("apt-cache", "policy", name).Output(); err == nil && os.Getenv("CI") != "" &&
-		strings.Contains(string(known), "Candidate: "+fmt.Sprint(builtWith)) {
-		t.Fatalf("no JDK %d, which %s has", builtWith, name)
-	}
-	t.Skipf("skipped: no JDK %d; the compiler of another release makes other bytes", builtWith)
-	return ""
-}
-
-// compare compares two archives, and the archives in them.
-func compare(t *testing.T, name string, committed, built []byte) {
-	t.Helper()
-	have, want := entries(t, name, committed), entries(t, name, built)
-	for i := range max(len(have), len(want)) {
-		if i >= len(have) || i >= len(want) || have[i].Name != want[i].Name {
-			t.Errorf("%s: entries %d differ: the repository has %s, the sources make %s; run make runtime", name, i,
-				nameOf(have, i), nameOf(want, i))
-			return
-		}
-		a, b := content(t, have[i]), content(t, want[i])
-		switch {
-		case path.Ext(have[i].Name) == ".jar":
-			compare(t, name+"!"+have[i].Name, a, b)
-		case !bytes.Equal(a, b):
-			t.Errorf("%s!%s is not what the sources make: %d bytes, want %d; run make runtime", name, have[i].Name,
-				len(a), len(b))
-		}
-		if !have[i].Modified.Equal(want[i].Modified) || have[i].Mode() != want[i].Mode() ||
-			have[i].Method != want[i].Method {
-			t.Errorf("%s!%s: time %v, mode %v, method %d; the sources make %v, %v, %d", name, have[i].Name,
-				have[i].Modified, have[i].Mode(), have[i].Method, want[i].Modified, want[i].Mode(), want[i].Method)
-		}
-	}
-}
-
-func nameOf(entries []*zip.File, i int) string {
-	if i >= len(entries) {
-		return "no entry"
-	}
-	return entries[i].Name
-}
 
 func entries(t *testing.T, name string, data []byte) []*zip.File {
 	t.Helper()

@@ -86,7 +86,7 @@ func JDKs() ([]oracle.JDK, error) {
 // Prepare fetches a program's jars, and instruments them and the runtime with default options. The program runs on the
 // JDK. Its files are below dir.
 func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, dir string) (*Prepared, error) {
-	runtime, err := oracle.BuildRuntime(ctx)
+	runtime, err := oracle.Runtime()
 	if err != nil {
 		return nil, err
 	}
