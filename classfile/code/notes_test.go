@@ -194,18 +194,17 @@ func TestSubroutines(t *testing.T) {
 	)
 	a := assembled{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2,
 		maxLocals: 3, bytecode: bytecode}
+	args := []string{"-Xverify:all", filepath.Join("testdata", "Run.java")}
 	for _, at := range [][2]int{{11, 1}, {5, 32000}, {11, 32000}, {21, 32000}} {
 		r, err := moved(t, a, at[0], at[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.check()
-		dir := t.TempDir()
-		fixture.Write(t, filepath.Join(dir, "T.class"), r.new.class.Bytes())
-		out, err := exec.Command(jdk.Tool("java"), "-Xverify:all", "-cp", dir,
-			filepath.Join("testdata", "Run.java")).CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || !strings.HasSuffix(got, "5050") {
-			t.Errorf("%d nops at %d: %v: %s", at[1], at[0], err, got)
-		}
+		args = append(args, t.TempDir())
+		fixture.Write(t, filepath.Join(args[len(args)-1], "T.class"), r.new.class.Bytes())
+	}
+	if got := fixture.Run(t, exec.Command(jdk.Tool("java"), args...)); !strings.HasSuffix(got, strings.Repeat("5050\n", 4)) {
+		t.Error(got)
 	}
 }

@@ -112,7 +112,7 @@ func TestCompressLike(t *testing.T) {
 			}
 		}
 	}
-	if count < 2000 {
+	if count < 1000 {
 		t.Errorf("%d streams are like an original", count)
 	}
 }

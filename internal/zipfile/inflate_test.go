@@ -40,10 +40,11 @@ func plainTexts() map[string][]byte {
 	return all
 }
 
-// deflations returns data compressed at every level of two libraries.
+// deflations returns data compressed at every level of two libraries, and the same bytes once.
 func deflations(t testing.TB, data []byte) map[string][]byte {
 	t.Helper()
 	packed := map[string][]byte{}
+	seen := map[string]bool{}
 	put := func(name string, w interface {
 		io.WriteCloser
 		Flush() error
@@ -59,7 +60,10 @@ func deflations(t testing.TB, data []byte) map[string][]byte {
 		if err != nil || w.Close() != nil {
 			t.Fatal(name, err)
 		}
-		packed[name] = out.Bytes()
+		if !seen[out.String()] {
+			packed[name] = out.Bytes()
+		}
+		seen[out.String()] = true
 	}
 	for level := -2; level <= 9; level++ {
 		var a, b bytes.Buffer

@@ -50,7 +50,7 @@ public class Known {
       String[] parts = line.split(" ");
       Class<?> owner = Class.forName(parts[0].replace('/', '.'));
       Class<?>[] types = MethodType.fromMethodDescriptorString(parts[2], null).parameterArray();
-      for (int n = 0; n < 25; n++) {
+      for (int n = 0; n < (types.length < 2 ? 5 : 25); n++) {
         Object[] values = new Object[types.length];
         for (int i = 0, rest = n; i < values.length; i++, rest /= 5) {
           values[i] = value(types[i], rest);
