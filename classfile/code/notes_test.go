@@ -204,7 +204,8 @@ func TestSubroutines(t *testing.T) {
 		args = append(args, t.TempDir())
 		fixture.Write(t, filepath.Join(args[len(args)-1], "T.class"), r.new.class.Bytes())
 	}
-	if got := fixture.Run(t, exec.Command(jdk.Tool("java"), args...)); !strings.HasSuffix(got, strings.Repeat("5050\n", 4)) {
+	got := fixture.Run(t, exec.Command(jdk.Tool("java"), args...))
+	if !strings.HasSuffix(got, strings.Repeat("5050\n", 4)) {
 		t.Error(got)
 	}
 }

@@ -90,7 +90,8 @@ func MakeRuntime(ctx context.Context, dir, out, home string) error {
 	if err := copyRuntime(dir); err != nil {
 		return err
 	}
-	return run(ctx, filepath.Join(dir, "runtime-java"), "env", "JAVA_HOME="+home, "bash", "build", out, "-DskipTests=false")
+	return run(ctx, filepath.Join(dir, "runtime-java"), "env", "JAVA_HOME="+home, "bash", "build", out,
+		"-DskipTests=false")
 }
 
 // copyRuntime copies runtime-java, and the files that its tests read, below dir.
