@@ -139,6 +139,9 @@ func TestRestoreFindsChanges(t *testing.T) {
 // Such a change adds no code. The digest of the file is what notices it.
 func isOfCalls(data []byte, i int) bool {
 	const constantInteger, ldc = 3, 0x12
+	if i < 5 {
+		return false
+	}
 	for tag := i - 4; tag < i; tag++ {
 		if data[tag] == constantInteger && data[tag+1] == 0 && data[tag+2] < 0x10 {
 			return true
