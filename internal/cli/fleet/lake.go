@@ -95,9 +95,18 @@ func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) 
 		if errors.Is(err, context.Canceled) {
 			err = errors.New("interrupted") // cli.Run would say that nothing was written
 		}
+		if errors.Is(err, lake.ErrClock) {
+			return fmt.Errorf("store %s: %w", k.store, err)
+		}
 		return fmt.Errorf("store %s: %w; run the command again to complete it", k.store, err)
 	}
 	return nil
+}
+
+// trust is the option --trust-clock.
+func (k *keeping) trust() cli.Option {
+	return cli.Option{Name: "trust-clock", Flag: cli.Yes(&k.trustClock),
+		Help: "the clock is right, however long ago the last report came"}
 }
 
 func newCompactCmd(con *console.Console) *cobra.Command {
@@ -139,8 +148,7 @@ may be wrong.`,
 		`  tracegen collect expire --store collected/ --older 90d`,
 		cli.Grouped("Age", cli.Option{Name: "older", Flag: cli.Text(&k.older, ""),
 			Help: "remove what is older than `DAYS`, as 90d"},
-			cli.Option{Name: "trust-clock", Flag: cli.Yes(&k.trustClock),
-				Help: "the clock is right, however long ago the last report came"}),
+			k.trust()),
 		func(ctx context.Context, l *lake.Lake) error {
 			n, err := l.Expire(ctx, days, k.trustClock)
 			if err == nil {
@@ -166,14 +174,16 @@ func newForgetCmd(con *console.Console) *cobra.Command {
 user_id and session. It reads the whole store; name many users at once.
 
 Reports that a collector has received and not written yet are left out when it writes
-them. What is received five minutes later stays. Backups, earlier versions of objects in
-a bucket that keeps versions, and results of queries are copies that it does not reach.`,
+them. What is received five minutes later stays. So the clock must be right: if the days
+with reports are far from what it says, nothing is removed. Backups, earlier versions of
+objects in a bucket that keeps versions, and results of queries are copies that it does
+not reach.`,
 		`  tracegen collect forget --store collected/ --user 81caf54fe1699ddc
   tracegen collect forget --store s3://reports/app --session 0123456789abcdef`,
 		cli.Grouped("Whose", cli.Option{Name: "user", Flag: cli.Texts(&k.users), Help: "the user `ID`; repeatable"},
-			cli.Option{Name: "session", Flag: cli.Texts(&k.sessions), Help: "the session `ID`; repeatable"}),
+			cli.Option{Name: "session", Flag: cli.Texts(&k.sessions), Help: "the session `ID`; repeatable"}, k.trust()),
 		func(ctx context.Context, l *lake.Lake) error {
-			n, err := l.Forget(ctx, k.users, k.sessions)
+			n, err := l.Forget(ctx, k.users, k.sessions, k.trustClock)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func runChild(dir string) error {
 	}
 	for _, do := range []func() error{
 		func() error { _, err := s.lake.Compact(s.ctx, 2); return err },
-		func() error { _, err := s.lake.Forget(s.ctx, []string{"gone"}, nil); return err },
+		func() error { _, err := s.lake.Forget(s.ctx, []string{"gone"}, nil, false); return err },
 	} {
 		s.maintained.Go(func() {
 			for s.ctx.Err() == nil {
@@ -234,7 +234,7 @@ func TestKills(t *testing.T) {
 	if err := s.Close(); err != nil || s.Unfinished() {
 		t.Fatal(err, s.Unfinished())
 	}
-	if _, err = s.lake.Forget(t.Context(), []string{"gone"}, nil); err != nil {
+	if _, err = s.lake.Forget(t.Context(), []string{"gone"}, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(want)

@@ -214,7 +214,7 @@ func (l *life) compact(store objects.Store) error {
 
 // forget forgets ann; what was received may not come again. What is received minutes later stays.
 func (l *life) forget(store objects.Store) error {
-	_, err := l.table(store).Forget(l.Context(), []string{"ann"}, nil)
+	_, err := l.table(store).Forget(l.Context(), []string{"ann"}, nil, false)
 	if err == nil {
 		for id, user := range l.want {
 			if user == "ann" {

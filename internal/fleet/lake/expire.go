@@ -2,6 +2,7 @@ package lake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +18,9 @@ const (
 	secondsOfDay = 24 * 3600
 )
 
+// ErrClock begins an error that says that the clock is far from the days with data.
+var ErrClock = errors.New("the clock")
+
 // Expire removes what was received more than a number of days ago.
 //
 // The clock of the machine alone does not decide: one start with a clock that is months ahead would remove all. Days
@@ -27,37 +31,17 @@ func (l *Lake) Expire(ctx context.Context, days int, trust bool) (files int, err
 	oldest := clock - uint16(min(int(clock), days))
 	limit := time.Unix(int64(oldest)*secondsOfDay, 0).UTC()
 	var old []string
-	found := map[uint16]bool{}
-	for f, err := range l.Files(ctx, Reports) {
-		if err != nil {
-			return 0, err
+	found, err := l.days(ctx, func(name string, received time.Time) {
+		if received.Before(limit) {
+			old = append(old, name)
 		}
-		day, err := time.Parse(time.DateOnly, f.Date)
-		if err != nil {
-			continue // another program's
-		}
-		found[dayOf(day)] = true
-		if day.Before(limit) {
-			old = append(old, f.Name)
-		}
+	})
+	if err != nil {
+		return 0, err
 	}
-	for _, prefix := range []string{Recordings, tombstones} {
-		for o, err := range l.List(ctx, prefix) {
-			if err != nil {
-				return 0, err
-			}
-			if prefix == Recordings {
-				found[dayOf(o.Modified)] = true
-			}
-			if o.Modified.Before(limit) {
-				old = append(old, o.Name)
-			}
-		}
-	}
-	if day := today(clock, found); day != clock && !trust {
+	if err := checkClock(clock, found, "expire"); err != nil && !trust {
 		if len(old) > 0 {
-			l.Warn(fmt.Errorf("the clock says %s, and the last days with reports are about %s: nothing is removed; if the "+
-				"clock is right, tracegen collect expire --trust-clock removes what is too old", textOf(clock), textOf(day)))
+			l.Warn(err)
 		}
 		return 0, nil
 	}
@@ -68,6 +52,42 @@ func (l *Lake) Expire(ctx context.Context, days int, trust bool) (files int, err
 		files++
 	}
 	return files, nil
+}
+
+// days returns the days with data. It calls each with the name of every object, and with when it was received.
+func (l *Lake) days(ctx context.Context, each func(name string, received time.Time)) (map[uint16]bool, error) {
+	found := map[uint16]bool{}
+	for f, err := range l.Files(ctx, Reports) {
+		if err != nil {
+			return nil, err
+		}
+		if day, err := time.Parse(time.DateOnly, f.Date); err == nil { // else it is another program's
+			found[dayOf(day)] = true
+			each(f.Name, day)
+		}
+	}
+	for _, prefix := range []string{Recordings, tombstones} {
+		for o, err := range l.List(ctx, prefix) {
+			if err != nil {
+				return nil, err
+			}
+			if prefix == Recordings {
+				found[dayOf(o.Modified)] = true
+			}
+			each(o.Name, o.Modified)
+		}
+	}
+	return found, nil
+}
+
+// checkClock returns an error if the clock is far from the days with data; command is what --trust-clock is for.
+func checkClock(clock uint16, found map[uint16]bool, command string) error {
+	day := today(clock, found)
+	if day == clock {
+		return nil
+	}
+	return fmt.Errorf("%w says %s, and the last days with reports are about %s: nothing is removed; if the clock is "+
+		"right, run tracegen collect %s --trust-clock", ErrClock, textOf(clock), textOf(day), command)
 }
 
 // today returns the day by which is decided what is too old: that of the clock if the last days with data are near it,

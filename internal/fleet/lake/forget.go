@@ -136,9 +136,20 @@ type Removed struct {
 //
 // It writes a tombstone first, and then lists the files: what is written later leaves out by the tombstone what was
 // received before. Where it stops, running it again completes it.
-func (l *Lake) Forget(ctx context.Context, users, sessions []string) (Removed, error) {
+//
+// A tombstone of a clock that is behind would leave in what collectors have not written yet, one of a clock that is
+// ahead would remove what comes later. So it removes nothing if the clock is far from the days with data, as
+// [Lake.Expire], unless trust is set.
+func (l *Lake) Forget(ctx context.Context, users, sessions []string, trust bool) (Removed, error) {
 	done := Removed{}
 	now := l.Now()
+	found, err := l.days(ctx, func(string, time.Time) {})
+	if err == nil && !trust {
+		err = checkClock(dayOf(now), found, "forget")
+	}
+	if err != nil {
+		return done, err
+	}
 	t := &tombstone{Until: now.Add(clocksDiffer).UnixMilli()}
 	who := &Forgotten{users: map[string]int64{}, sessions: map[string]int64{}}
 	for _, u := range users {

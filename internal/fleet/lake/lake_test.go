@@ -163,10 +163,10 @@ func TestForgetSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := l.Forget(t.Context(), nil, []string{"0e"}); n != (Removed{}) || err != nil {
+	if n, err := l.Forget(t.Context(), nil, []string{"0e"}, false); n != (Removed{}) || err != nil {
 		t.Error(n, err)
 	}
-	n, err := l.Forget(t.Context(), nil, []string{"0f"})
+	n, err := l.Forget(t.Context(), nil, []string{"0f"}, false)
 	if n != (Removed{2, 2}) || err != nil || !strings.Contains(l.warned[0], "cannot be read") {
 		t.Errorf("%+v, %v, %q", n, err, l.warned)
 	}
@@ -178,6 +178,27 @@ func TestForgetSession(t *testing.T) {
 	l.add("aa-s3-0")
 	l.compact(1)
 	l.want("it was received later", 2, "aa-s3-0 #97 false")
+}
+
+// TestForgetByAWrongClock forgets a user by a clock that is far from the days with reports.
+func TestForgetByAWrongClock(t *testing.T) {
+	for _, years := range []int{-54, 10} {
+		l := newTable(t)
+		right := l.now
+		l.add("aa-s1-0")
+		l.now = right.AddDate(years, 0, 0)
+		n, err := l.Forget(t.Context(), []string{"ann"}, nil, false)
+		if n != (Removed{}) || !errors.Is(err, ErrClock) || !strings.Contains(err.Error(), "2026-11-20") {
+			t.Errorf("%d years: %+v, %v", years, n, err)
+		}
+		if f, err := l.Forgotten(t.Context()); err != nil || len(f.names) > 0 {
+			t.Errorf("%d years: tombstones %q, %v", years, f.names, err)
+		}
+		l.want("nothing is removed", 1, "aa-s1-0 #97 false")
+		if n, err := l.Forget(t.Context(), []string{"ann"}, nil, true); n.Reports != 1 || err != nil {
+			t.Errorf("%d years, trusted: %+v, %v", years, n, err)
+		}
+	}
 }
 
 // TestFilesOfEarlierVersions reads and merges a file without the columns that came later.
