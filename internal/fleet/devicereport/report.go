@@ -66,6 +66,8 @@ type Report struct {
 	// hash of them.
 	HotPath []uint32
 	Key     string
+	// Calls are the longest calls, each behind its callers.
+	Calls []Call
 	// Samples are stacks that were taken, LockOwner is who held the lock that it waited for, PostedBy the ID of the
 	// method that posted the message.
 	Samples   []Sample
@@ -73,6 +75,15 @@ type Report struct {
 	PostedBy  *uint32
 	// Facts is what the detector says of an incident.
 	Facts map[string]string
+}
+
+// Call is the calls of a method that were reached the same way.
+type Call struct {
+	// ID is of the method, Depth how many callers it has, Count how many calls, Total their time.
+	ID    uint32
+	Depth int
+	Count int64
+	Total time.Duration
 }
 
 // Sample is a stack of a thread.
@@ -380,6 +391,7 @@ const (
 	maxHotPath = 1000
 	maxSamples = 1000
 	maxFrames  = 2000
+	maxCalls   = 30
 )
 
 func (d *decoder) stack(of object, r *Report) {
@@ -390,7 +402,8 @@ func (d *decoder) stack(of object, r *Report) {
 		id := d.method(v, path+"postedBy")
 		r.PostedBy = &id
 	}
-	field[[]any](d, of, path, "calls")
+	calls, _ := field[[]any](d, of, path, "calls")
+	r.Calls = callsOf(calls)
 	for i, v := range d.array(of, path, "hotPath", maxHotPath) {
 		r.HotPath = append(r.HotPath, d.method(v, fmt.Sprintf("%shotPath[%d]", path, i)))
 	}
@@ -414,6 +427,22 @@ func (d *decoder) stack(of object, r *Report) {
 		}
 		r.Samples = append(r.Samples, s)
 	}
+}
+
+// callsOf returns the calls that are right: stores have reports in which nothing was checked of them.
+func callsOf(values []any) (calls []Call) {
+	for _, v := range values[:min(len(values), maxCalls)] {
+		d := decoder{}
+		of, _ := v.(object)
+		c := Call{ID: d.method(of["id"], "")}
+		depth, count, took := d.integer(of, "", "depth", 0, maxHotPath), d.integer(of, "", "count", 1, math.MaxInt64),
+			d.millis(of, "", "millis")
+		if d.why == "" && depth != nil && count != nil && took != nil {
+			c.Depth, c.Count, c.Total = int(*depth), *count, *took
+			calls = append(calls, c)
+		}
+	}
+	return calls
 }
 
 // array is a field with at most that many items.

@@ -17,7 +17,8 @@ const whole = `{"format":"tracegen-report","version":1,"id":"0123456789abcdef-s5
 	`"user":"ann","scene":"Main","foreground":true,"thread":"main","what":"Handler (a.b) null: 1"},` +
 	`"timing":{"wallMillis":1700000000000,"durationMillis":1000.5,"suspendedMillis":200,"cpuMillis":790.25,"gcCount":3,` +
 	`"gcMillis":12,"ended":true},"cpu":{"load":1.5,"governor":"schedutil"},` +
-	`"stack":{"key":"k","hotPath":[17,97],"calls":[{"depth":0,"id":17,"count":1,"millis":1000}],` +
+	`"stack":{"key":"k","hotPath":[17,97],"calls":[{"depth":0,"id":17,"count":1,"millis":1000},` +
+	`{"depth":0,"id":17,"count":1},{"depth":-1,"id":17,"count":1,"millis":1},{"depth":0,"id":"a","count":1,"millis":1},7],` +
 	`"samples":[{"thread":"main","state":"RUNNABLE","nanos":5,"count":2,"frames":["a.B.c(B.java:1)"]}],` +
 	`"lockOwner":"worker holds x.Y","postedBy":99},"facts":{"a":"b"},"detectors":{"watchdog":"on"},` +
 	`"recording":"0123456789abcdef","later":[null,{"x":1e5}]}`
@@ -38,7 +39,7 @@ func TestWhole(t *testing.T) {
 		Session: "5e", User: "ann", Scene: "Main", Foreground: &yes, Thread: "main", What: "Handler (a.b) null: 1",
 		Began: n(1700000000000), Duration: d(1000500 * time.Microsecond), Suspended: d(200 * time.Millisecond),
 		CPU: d(790250 * time.Microsecond), GCCount: n(3), GC: d(12 * time.Millisecond), Ended: &yes,
-		Key: "k", HotPath: []uint32{17, 97},
+		Key: "k", HotPath: []uint32{17, 97}, Calls: []Call{{17, 0, 1, time.Second}}, // the other ones are wrong
 		Samples:   []Sample{{Thread: "main", State: "RUNNABLE", Count: 2, Frames: []string{"a.B.c(B.java:1)"}}},
 		LockOwner: "worker holds x.Y", PostedBy: &poster, Facts: map[string]string{"a": "b"},
 	}

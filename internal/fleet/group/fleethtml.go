@@ -11,14 +11,15 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/units"
 )
 
-// The page has at most 16 MB, whatever the fleet is; with common names it has 1 MB.
+// The page has at most 32 MB, whatever the fleet is; with common names it has 1 MB.
 const (
 	// mostGroups is how many groups it has, mostNames how many releases, devices and scenes each, and mostShares how many
 	// of these a group has.
 	mostGroups = 200
 	mostNames  = 500
 	mostShares = 100
-	// mostLines is how many methods of a stall it has, mostFacts how many facts, mostText how many characters of a text.
+	// mostLines is how many methods and calls of a stall it has, and frames of each of its stacks, mostFacts how many
+	// facts, mostText how many characters of a text.
 	mostLines = 20
 	mostFacts = 8
 	mostText  = 160
@@ -76,7 +77,17 @@ type pageGroup struct {
 	Thread string      `json:"thread"`
 	Facts  [][2]string `json:"facts"`
 	Path   []string    `json:"path"`
-	Stack  []string    `json:"stack"`
+	Calls  []pageCall  `json:"calls"`
+	Stacks []pageStack `json:"stacks"`
+}
+
+// pageCall is the depth of calls, their method, their number, and their time.
+type pageCall [4]any
+
+// pageStack is a stack; its title says how often it was taken, and in which state of the thread.
+type pageStack struct {
+	Title  string   `json:"title"`
+	Frames []string `json:"frames"`
 }
 
 // WriteHTML writes the groups as a page, at most top of them, 0 for all, and at most 200. The page is one file, and
@@ -87,8 +98,9 @@ func (f *Fleet) WriteHTML(w io.Writer, top int) error {
 	}
 	groups := f.Groups[:min(top, len(f.Groups))]
 	p := fleetPage{
-		Title:    units.Count(f.Stalls, "stall") + " of " + units.Count(f.Users, "user") + between(f.First, f.Last),
-		Status:   units.Count(f.Recordings, "recording") + ", " + units.Count(f.Nameless, "recording") + " without a user",
+		Title: units.Count(f.Stalls, "stall") + " of " + units.Count(f.Users, "user"),
+		Status: units.Count(f.Recordings, "recording") + ", " + units.Count(f.Nameless, "recording") + " without a user" +
+			between(f.First, f.Last),
 		Releases: []pageShare{}, Groups: []pageGroup{}, More: len(f.Groups) - len(groups),
 	}
 	var devices, scenes []Share
@@ -118,7 +130,14 @@ func newPageGroup(g *StallGroup) pageGroup {
 		Recordings: g.Recordings, Mean: g.Mean, Median: g.Median, P90: g.P90, Longest: g.Longest, First: cut(g.First),
 		Last: cut(g.Last), Kinds: [][2]any{}, Place: cut(sourceOf(c)), Title: cut(c.Title),
 		Of: cut(build{c.Version, c.Code, c.BuildID}.String()), On: cut(c.Device), At: cut(c.Scene), Thread: cut(c.Thread),
-		Path: cutAll(c.HotPath), Stack: cutAll(c.Stack), Facts: [][2]string{},
+		Path: cutAll(c.HotPath), Facts: [][2]string{}, Calls: []pageCall{}, Stacks: []pageStack{},
+	}
+	for _, call := range c.Calls[:min(len(c.Calls), mostLines)] {
+		of.Calls = append(of.Calls, pageCall{call.Depth, cut(call.Method), call.Count, call.Total})
+	}
+	for _, s := range c.Stacks {
+		title := units.Count(int(s.Count), "sample") + ", " + cmp.Or(cut(s.State), "state unknown")
+		of.Stacks = append(of.Stacks, pageStack{title + ", innermost frame first", cutAll(s.Frames)})
 	}
 	of.Name = cmp.Or(of.Method, of.Title)
 	if of.Method == "" && !devicereport.IsStall(c.ReportKind) {

@@ -39,7 +39,12 @@ func hostileFleet() *Fleet {
 					Device: hostile[(user+k)%len(hostile)], Scene: hostile[user%2],
 					Time: 1_700_000_000_000 + int64(user)*86_400_000, Kind: analysis.KindOwnWork,
 					Verdict: "own work: " + hostile[k], Title: hostile[k+1], Method: method + fmt.Sprint(k),
-					HotPath: []string{"a.Main.main", method}, Stack: []string{"a.B.c(" + hostile[k] + ")"},
+					HotPath: []string{"a.Main.main", method},
+					Stacks: []analysis.RowStack{
+						{State: hostile[k], Count: 3, Frames: []string{"a.B.c(" + hostile[k] + ")"}},
+						{Count: 1, Frames: []string{"a.B.d(B.java:1)"}}},
+					Calls: []analysis.RowCall{{Method: "a.Main.main", Count: 1, Total: wall},
+						{Depth: 1, Method: method, Count: 20, Total: wall / 2}},
 					Facts: []analysis.IncidentFact{{Key: hostile[k], Value: hostile[k+2]}},
 				})
 			}
@@ -82,7 +87,8 @@ const fleetFacts = `(() => {
   $("search").value = ""; $("search").dispatchEvent(new Event("input"));
   $("groups").tBodies[0].rows[2].querySelector("button").click();
   facts.push($("details").querySelector("h3").textContent, $("details").querySelector("ol.path").textContent,
-    $("details").querySelector("table").tBodies[0].textContent);
+    $("details").querySelector("table").tBodies[0].textContent,
+    [...$("details").querySelectorAll("ul li, ol.stack")].map((e) => e.textContent).join("; "));
   return facts.map(String);
 })()`
 
@@ -110,19 +116,23 @@ func TestFleetPage(t *testing.T) {
 		"key1 8; 1 group of 3, those first that take users the most time",
 		"No group passes the filters.", "com.example.<img src=x onerror='hacked = 1'>.run2",
 		"a.Main.maincom.example.<img src=x onerror='hacked = 1'>.run",
-		"1.1<img src=x onerror='hacked = 1'>8 (100 %)81.0<img src=x onerror='hacked = 1'>8 (100 %)8"}
+		"1.1<img src=x onerror='hacked = 1'>8 (100 %)81.0<img src=x onerror='hacked = 1'>8 (100 %)8",
+		"1 s main Main · a; 500 ms run 20 × <img src=x onerror='hacked = 1'> · com.example; " +
+			"a.B.c(<img src=x onerror='hacked = 1'>); a.B.d(B.java:1)"}
 	if d := cmp.Diff(want, got.Value); d != "" {
 		t.Error(d)
 	}
 	for _, wide := range []int{1400, 400} {
 		var got struct{ Values []string }
-		steps := []map[string]any{{"value": crowded}, {"value": unnamed}}
+		steps := []map[string]any{{"value": crowded}, {"value": unnamed}, {"value": `getComputedStyle($("up")).display + " " +
+			$("groups").tBodies[0].rows[0].cells[4].textContent.split("\n").length`}}
 		if pictures := os.Getenv("TRACEGEN_PICTURES"); pictures != "" {
 			steps = append(steps, map[string]any{"picture": filepath.Join(pictures, fmt.Sprintf("fleet-%d.png", wide))})
 		}
 		readFleet(t, f, map[string]any{"dark": wide < 800, "size": map[string]any{"width": wide, "height": 800},
 			"steps": steps}, &got)
-		if d := cmp.Diff([]string{"", ""}, got.Values); d != "" {
+		back := map[int]string{1400: "none 2", 400: "block 2"}[wide]
+		if d := cmp.Diff([]string{"", "", back}, got.Values); d != "" {
 			t.Errorf("%d pixels: %s", wide, d)
 		}
 	}
@@ -138,18 +148,20 @@ func TestFleetPageIsBounded(t *testing.T) {
 	s := NewStalls()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat("<", 400)
+	stack := analysis.RowStack{Count: 1, Frames: slices.Repeat([]string{long}, 32)}
 	for k := range 30_000 {
 		id := fmt.Sprint(k)
 		s.AddReport(&analysis.Row{Key: fmt.Sprint(k % 220), Recording: id, ReportID: id, ReportKind: "message", Wall: 1e9,
 			Version: fmt.Sprint(k/220, long), Device: fmt.Sprint(rnd.IntN(2000), long), Scene: fmt.Sprint(rnd.IntN(2000), long),
-			Method: long, HotPath: slices.Repeat([]string{long}, 100), Stack: slices.Repeat([]string{long}, 32),
+			Method: long, HotPath: slices.Repeat([]string{long}, 100), Stacks: slices.Repeat([]analysis.RowStack{stack}, 4),
+			Calls: slices.Repeat([]analysis.RowCall{{Method: long, Count: 1}}, 30),
 			Title: long, Verdict: long})
 	}
 	var b bytes.Buffer
 	if err := s.Groups().WriteHTML(&b, 0); err != nil {
 		t.Fatal(err)
 	}
-	if b.Len() > 16<<20 {
+	if b.Len() > 32<<20 {
 		t.Errorf("%d bytes", b.Len())
 	}
 }

@@ -173,10 +173,7 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
 	if wall > g.Longest || g.Stalls == 1 || wall == g.Longest && g.before(d, c) {
 		g.Longest, g.Worst, g.worstOf = wall, *c, d
-		g.Worst.Stack = slices.Clone(c.Stack)
-		for i, frame := range c.Stack {
-			g.Worst.Stack[i] = unique.Make(frame).Value() // many groups have the same frames
-		}
+		intern(&g.Worst)
 	}
 	if b := (build{c.Version, c.Code, c.BuildID}); b != (build{}) {
 		countIn(g.versions, b, userOf(d, c.User))
@@ -195,6 +192,22 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 		if t.After(g.Until) {
 			g.Until = t
 		}
+	}
+}
+
+// intern makes a row that is kept share what others have, too: the frames of its stacks, and the names of its calls.
+func intern(c *analysis.Row) {
+	c.Stacks, c.Calls = slices.Clone(c.Stacks), slices.Clone(c.Calls)
+	for i := range c.Stacks {
+		frames := make([]string, len(c.Stacks[i].Frames))
+		for k, frame := range c.Stacks[i].Frames {
+			frames[k] = unique.Make(frame).Value()
+		}
+		c.Stacks[i].Frames = frames
+		c.Stack = c.Stacks[0].Frames
+	}
+	for i := range c.Calls {
+		c.Calls[i].Method = unique.Make(c.Calls[i].Method).Value()
 	}
 }
 

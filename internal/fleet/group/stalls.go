@@ -110,7 +110,9 @@ func (s *Stalls) AddReport(row *analysis.Row) {
 			ID: row.Recording})
 	}
 	if mayBeCovered(row) {
-		s.incidents = append(s.incidents, incident{d, *row})
+		kept := *row
+		intern(&kept)
+		s.incidents = append(s.incidents, incident{d, kept})
 		return
 	}
 	s.spans.add(row.Recording, row)

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
+	"github.com/tracegen/tracegen/trace"
 )
 
 // Row is a stall or an incident with names in place of IDs, so that it means the same in any build. It is made of a
@@ -66,10 +68,34 @@ type Row struct {
 	// Facts is what a detector says of an incident.
 	Stack []string       `json:"stack,omitempty"`
 	Facts []IncidentFact `json:"facts,omitempty"`
+	// Calls are the longest calls, each behind its callers. Stacks are the different stacks of its thread that were taken
+	// most often, the first of them has the frames of Stack.
+	Calls  []RowCall  `json:"-"`
+	Stacks []RowStack `json:"-"`
 }
 
-// stackFrames is how many frames of a stack a row has.
-const stackFrames = 32
+// RowCall is the calls of a method that were reached the same way.
+type RowCall struct {
+	// Depth is how many callers it has, Count how many calls, Total their time in nanoseconds.
+	Depth  int
+	Method string
+	Count  int64
+	Total  int64
+}
+
+// RowStack is a stack that was taken Count times.
+type RowStack struct {
+	State  string
+	Count  int64
+	Frames []string
+}
+
+// stackFrames is how many frames of a stack a row has, mostStacks how many stacks, and rowCalls how many calls.
+const (
+	stackFrames = 32
+	mostStacks  = 4
+	rowCalls    = 30
+)
 
 // userKeys are the keys by which programs name their user; the first that is there counts.
 var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceId"}
@@ -83,10 +109,11 @@ func RowOf(s *Stall) Row {
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
-	stack := mostTaken(s.Samples)
-	c.setStack(stack)
+	stacks := stacksOf(s.Samples)
+	c.setStacks(stacks)
+	c.Calls = longestCalls(s.Tree, s.Names)
 	if s.Key == pathKey(nil) { // no traced method took long enough to be on a path
-		c.HotPath, c.Key = causeOf(nil, "", stack, s.Message.String())
+		c.HotPath, c.Key = causeOf(nil, "", first(stacks), s.Message.String())
 	}
 	if s.Kind != StallMessage { // it is another trouble than a message with the same hot path
 		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
@@ -111,17 +138,52 @@ func (r *Recording) row(number int, began Moment) Row {
 	return c
 }
 
-// mostTaken returns the stack of most samples, of equals the first; nil if there are none.
-func mostTaken(samples []StackSample) []string {
-	counts := map[string]int{}
-	var most []string
+// stacksOf returns the different stacks, those of most samples first, of equals the first.
+func stacksOf(samples []StackSample) (all []RowStack) {
+	places := map[string]int{}
 	for _, s := range samples {
 		key := strings.Join(s.Frames, "\n")
-		if counts[key]++; counts[key] > counts[strings.Join(most, "\n")] {
-			most = s.Frames
+		if _, known := places[key]; !known {
+			places[key] = len(all)
+			all = append(all, RowStack{State: s.State, Frames: s.Frames})
+		}
+		all[places[key]].Count++
+	}
+	sortStacks(all)
+	return all
+}
+
+func sortStacks(all []RowStack) {
+	slices.SortStableFunc(all, func(a, b RowStack) int { return cmp.Compare(b.Count, a.Count) })
+}
+
+// longestCalls returns the longest calls of a tree, at most [rowCalls], with names, in the order of the first calls.
+func longestCalls(t *evidence.Tree, names *resolve.Names) (calls []RowCall) {
+	if t == nil || len(t.Nodes) == 0 {
+		return nil
+	}
+	var longest []int32 // a caller comes before what it calls, and takes as long at least
+	for k := 1; k < len(t.Nodes); k++ {
+		if t.Nodes[k].Total*100 >= t.Nodes[0].Total {
+			longest = append(longest, int32(k))
 		}
 	}
-	return most
+	slices.SortStableFunc(longest, func(a, b int32) int { return cmp.Compare(t.Nodes[b].Total, t.Nodes[a].Total) })
+	shown := map[int32]bool{}
+	for _, k := range longest[:min(len(longest), rowCalls)] {
+		shown[k] = true
+	}
+	var walk func(of int32, depth int)
+	walk = func(of int32, depth int) {
+		for k := t.Nodes[of].Child; k != 0; k = t.Nodes[k].Sibling {
+			if n := &t.Nodes[k]; shown[k] {
+				calls = append(calls, RowCall{depth, names.Method(n.Method).Identity(), int64(n.Calls), n.Total})
+				walk(k, depth+1)
+			}
+		}
+	}
+	walk(0, 0)
+	return calls
 }
 
 // stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.
@@ -161,7 +223,7 @@ func IncidentRows(r *Recording) []Row {
 		}
 		c.setCause(i.cause())
 		if best := i.BestStack(); best != nil {
-			c.setStack(best.Frames)
+			c.setStacks([]RowStack{{best.State, 1, best.Frames}})
 		}
 		c.Facts = i.Facts
 		if id := r.Meta["recordingId"]; id != "" {
@@ -216,21 +278,23 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	for _, m := range named {
 		path = append(path, m.Identity())
 	}
-	var longest []string
-	var most int64
+	var stacks []RowStack
 	for _, sample := range samples {
 		for range min(sample.Count, 100) {
 			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, sample.Frames))
 		}
-		if sample.Count > most {
-			longest, most = sample.Frames, sample.Count
-		}
+		stacks = append(stacks, RowStack{sample.State, sample.Count, sample.Frames})
 	}
-	s.setStack(longest)
+	sortStacks(stacks)
+	s.setStacks(stacks)
+	for _, call := range r.Calls {
+		method := names.Method(trace.Method(call.ID)).Identity()
+		s.Calls = append(s.Calls, RowCall{call.Depth, method, call.Count, call.Total.Nanoseconds()})
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
 		s.Facts = append(s.Facts, IncidentFact{resolve.Printable(key), resolve.Printable(r.Facts[key])})
 	}
-	s.setCause(causeOf(path, key, longest, what))
+	s.setCause(causeOf(path, key, first(stacks), what))
 	cause.Method = s.Method
 	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
 		s.Verdict = r.Kind + ", " + s.Verdict
@@ -252,9 +316,29 @@ func occurrenceOf(r *devicereport.Report) occurrence {
 	return o
 }
 
-// setStack keeps the innermost frames of a stack.
-func (c *Row) setStack(frames []string) {
-	c.Stack = slices.Clone(frames[:min(len(frames), stackFrames)])
+// setStacks keeps the innermost frames of the first stacks; equal ones are one.
+func (c *Row) setStacks(stacks []RowStack) {
+	for _, s := range stacks {
+		s.Frames = s.Frames[:min(len(s.Frames), stackFrames)]
+		k := slices.IndexFunc(c.Stacks, func(o RowStack) bool { return slices.Equal(o.Frames, s.Frames) })
+		if k >= 0 {
+			c.Stacks[k].Count += s.Count
+		} else if len(c.Stacks) < mostStacks {
+			s.Frames = slices.Clone(s.Frames)
+			c.Stacks = append(c.Stacks, s)
+		}
+	}
+	if len(c.Stacks) > 0 {
+		c.Stack = c.Stacks[0].Frames
+	}
+}
+
+// first returns the frames of the first stack, nil without one.
+func first(stacks []RowStack) []string {
+	if len(stacks) == 0 {
+		return nil
+	}
+	return stacks[0].Frames
 }
 
 // Fact returns the value of a fact; empty if the detector does not say it.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
@@ -18,6 +19,7 @@ func TestRowOfReport(t *testing.T) {
 	frames := []string{"java.lang.Object.wait(Native Method)", "com.a.B.c(B.java:1)", "com.a.B.d(B.java:2)",
 		"android.os.Looper.loop(Looper.java:1)", "com.a.B.e(B.java:3)", "com.a.B.f(B.java:4)"}
 	sample := devicereport.Sample{Thread: "main", State: "WAITING", Count: 2, Frames: frames}
+	once := devicereport.Sample{Thread: "main", State: "RUNNABLE", Count: 1, Frames: frames[2:3]}
 	holder := devicereport.Sample{Thread: "worker", State: "RUNNABLE", Count: 9, Frames: []string{"com.a.W.w(W.java:1)"}}
 	_, key := namedPath(names, []uint32{17, 97})
 	for _, c := range []struct {
@@ -25,14 +27,16 @@ func TestRowOfReport(t *testing.T) {
 		want   Row
 	}{
 		{devicereport.Report{Kind: "message", HotPath: []uint32{17, 97}, Duration: &duration, Suspended: &suspended,
-			CPU: &cpu},
+			CPU: &cpu, Calls: []devicereport.Call{{ID: 17, Count: 1, Total: duration},
+				{ID: 97, Depth: 1, Count: 2, Total: cpu}}},
 			Row{Key: key, Wall: 2e9, CPU: 1.9e9, Kind: KindOwnWork, Verdict: "own work: #97; CPU 95 %",
-				HotPath: []string{"#17", "#97"}, Method: "#97"}},
+				HotPath: []string{"#17", "#97"}, Method: "#97",
+				Calls: []RowCall{{0, "#17", 1, 3e9}, {1, "#97", 2, 1.9e9}}}},
 		{devicereport.Report{Kind: "input", HotPath: []uint32{17, 97}, Duration: &duration},
 			Row{Key: "input:" + key, Wall: 3e9, CPU: -1, Kind: KindUnknown, Verdict: "input, cause unknown: #97",
 				HotPath: []string{"#17", "#97"}, Method: "#97"}},
 		{devicereport.Report{Kind: "missed-poll", Thread: "main", Duration: &duration, LockOwner: "worker\x1b holds a.B",
-			Samples: []devicereport.Sample{sample, holder}},
+			Samples: []devicereport.Sample{once, sample, once, holder}},
 			Row{Key: "missed-poll:" + textKey("frames", "com.a.B.e", "com.a.B.d", "com.a.B.c"), Wall: 3e9, CPU: -1,
 				Kind: KindLock, Verdict: "missed-poll, waiting for a lock: com.a.B.c, while worker\uFFFD holds a.B",
 				HotPath: []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}, Method: "com.a.B.c"}},
@@ -46,7 +50,7 @@ func TestRowOfReport(t *testing.T) {
 			c.want.Lasted = 3e9
 		}
 		if len(c.report.Samples) > 0 {
-			c.want.Stack = frames
+			c.want.Stack, c.want.Stacks = frames, []RowStack{{"WAITING", 2, frames}, {"RUNNABLE", 2, frames[2:3]}}
 		}
 		if c.want.Title == "" {
 			c.want.Title = c.report.Kind
@@ -54,6 +58,24 @@ func TestRowOfReport(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.report.Kind, diff)
 		}
+	}
+}
+
+// TestLongestCalls has a tree of which the calls of 1 % and more are shown, but at most 30.
+func TestLongestCalls(t *testing.T) {
+	tree := &evidence.Tree{Nodes: []evidence.Node{{Child: 1, Total: 1000}, {Method: 5, Child: 2, Calls: 1, Total: 1000},
+		{Method: 6, Parent: 1, Sibling: 3, Calls: 9, Total: 9}, {Method: 7, Parent: 1, Calls: 2, Total: 10}}}
+	names := resolve.NewNames(nil, nil)
+	want := []RowCall{{0, "#5", 1, 1000}, {1, "#7", 2, 10}}
+	if d := cmp.Diff(want, longestCalls(tree, names)); d != "" {
+		t.Error(d)
+	}
+	deep := &evidence.Tree{Nodes: []evidence.Node{{Child: 1, Total: 1000}}}
+	for k := range int32(40) {
+		deep.Nodes = append(deep.Nodes, evidence.Node{Method: 5, Parent: k, Child: (k + 2) % 41, Calls: 1, Total: 1000})
+	}
+	if calls := longestCalls(deep, names); len(calls) != rowCalls || calls[29].Depth != 29 {
+		t.Errorf("%d calls: %v", len(calls), calls)
 	}
 }
 

@@ -33,7 +33,7 @@ function within(group, set) {
 }
 
 // matches says whether a text is in what a group shows.
-const matches = (group, text) => [group.name, group.title, group.verdict, group.key, ...group.path, ...group.stack]
+const matches = (group, text) => [group.name, group.title, group.verdict, group.key, ...group.path, ...group.calls.map((c) => c[1]), ...group.stacks.flatMap((s) => s.frames)]
   .some((t) => t.toLowerCase().includes(text));
 
 function show() {
@@ -53,7 +53,7 @@ function show() {
     element("td", most + count(found.users), row);
     element("td", most + count(found.stalls), row).className = "wide";
     element("td", time(group.mean), row);
-    element("td", group.first === group.last ? group.last : `${group.first} – ${group.last}`, row).className = "wide";
+    element("td", group.first === group.last ? group.last : `${group.first} –\n${group.last}`, row).className = "wide";
     element("td", group.since, row).className = "wide";
     row.dataset.key = group.key;
     button.addEventListener("click", () => { select(group); if (matchMedia("(max-width: 800px)").matches) $("details").scrollIntoView(); });
@@ -91,6 +91,21 @@ function list(parent, title, of, entries) {
   for (const text of entries) element("li", text, list);
 }
 
+// calls adds the tree of the longest calls.
+function calls(parent, entries) {
+  if (entries.length === 0) return;
+  element("h2", "Longest calls", parent);
+  const list = element("ul", "", parent);
+  for (const [depth, name, number, total] of entries) {
+    const line = element("li", "", list), { method, of } = parts(name);
+    line.style.paddingLeft = `${Math.min(depth, 15)}ch`;
+    line.title = name;
+    element("b", `${time(total)} `, line);
+    line.append(method);
+    element("small", `${number > 1 ? ` ${count(number)} ×` : ""} ${of}`, line);
+  }
+}
+
 function facts(parent, entries) {
   const list = element("dl", "", parent);
   for (const [name, value] of entries) {
@@ -109,6 +124,9 @@ function select(group) {
     element("p", "No group passes the filters.", details);
     return;
   }
+  const up = element("button", "Back to the groups", details);
+  up.id = "up";
+  up.addEventListener("click", () => $("list").scrollIntoView());
   element("h3", group.name, details);
   element("p", group.verdict, details);
   facts(details, [["users", count(group.users)], ["stalls", `${count(group.stalls)} in ${many(group.recordings, "recording")}`],
@@ -125,7 +143,8 @@ function select(group) {
   facts(details, [["took", time(group.longest)], ["is", group.place], ["ran", group.title], ["when", group.when],
     ["release", group.of], ["device", group.on], ["scene", group.at], ["thread", group.thread], ...group.facts]);
   list(details, "Hot path", "path", group.path);
-  list(details, "Stack, innermost first", "stack", group.stack);
+  calls(details, group.calls);
+  for (const { title, frames } of group.stacks) list(details, title, "stack", frames);
 }
 
 for (const by of dimensions) {
