@@ -35,7 +35,7 @@ func NewCollect(con *console.Console) *cobra.Command {
 		Short: "Receive the reports and recordings that apps send",
 		Long: `collect is a small HTTP server. Apps send it reports of stalls and incidents, and
 recordings; it stores them in a directory or a bucket, and serves their configuration.
-tracegen group reads the store, and so do DuckDB, Spark and BigQuery: the reports are
+tracegen group reads the store, and so do DuckDB, Spark and ClickHouse: the reports are
 Parquet files. Any number of collectors may write to one store.
 
 A request needs one of the tokens in --token-file. Without tokens, collect listens on
