@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
 )
@@ -64,5 +66,10 @@ func TestCollectInBucket(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the bucket differs from the directory:\n%s", d)
+	}
+	var errs strings.Builder
+	if code := runTool(t.Context(), []string{"collect", "forget", "--user", "ann", "--store", location + "s"},
+		strings.NewReader(""), io.Discard, &errs); code != cli.ExitFailed || !strings.Contains(errs.String(), "no collector") {
+		t.Errorf("another prefix: exit code %d, %s", code, &errs)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -57,18 +58,21 @@ func (k *keeping) command(use, short, long, example string, options []cli.Option
 func (k *keeping) run(ctx context.Context, do func(context.Context, *lake.Lake) error) error {
 	beside := os.TempDir() // beside a directory, a file that is complete needs only a new name
 	if !objects.IsRemote(k.store) {
-		isStore, err := lake.IsStore(k.store)
-		if err != nil {
+		if _, err := lake.IsStore(k.store); err != nil {
 			return err
-		}
-		if !isStore {
-			return fmt.Errorf("%s is no store of tracegen collect; give the directory of collect --store", k.store)
 		}
 		beside = k.store
 	}
 	l, err := lake.Open(k.store)
 	if err != nil {
 		return err
+	}
+	err = l.Check(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("no collector has stored there; give the --store of tracegen collect")
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", k.store, err)
 	}
 	atomicfile.Sweep(beside) // of commands that were killed: rows in it may be of users who are forgotten
 	var lock *os.File

@@ -173,7 +173,10 @@ func open(l *lake.Lake, o Options) (*Store, error) {
 	if s.log, err = openWAL(o.Log); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(l.Init(s.ctx), s.measure(), s.remember()); err != nil {
+	if err = l.Init(s.ctx); err == nil {
+		err = errors.Join(s.measure(), s.remember())
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.log.close())
 	}
 	go s.store()

@@ -76,18 +76,23 @@ func IsStore(dir string) (bool, error) {
 	return err == nil && strings.HasPrefix(string(data), "tracegen-collect "), nil
 }
 
+// Check returns an error that wraps [fs.ErrNotExist] if no collector has made the store, and another one if it is of
+// another version.
+func (l *Lake) Check(ctx context.Context) error {
+	data, err := objects.Get(ctx, l.Store, markName, 1<<10)
+	if err == nil && string(data) != mark {
+		err = fmt.Errorf("%s has the text %q: it is of another version of tracegen", markName, data)
+	}
+	return err
+}
+
 // Init makes sure that the store has the mark of this version.
 func (l *Lake) Init(ctx context.Context) error {
-	data, err := objects.Get(ctx, l.Store, markName, 1<<10)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return l.Put(ctx, markName, []byte(mark))
-	case err != nil:
-		return err
-	case string(data) != mark:
-		return fmt.Errorf("%s has the text %q: it is of another version of tracegen", markName, data)
+	err := l.Check(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = l.Put(ctx, markName, []byte(mark))
 	}
-	return nil
+	return err
 }
 
 // AddReports passes the reports in a lake to add, as they are stored, and with the names of methods by o; prefix is as
