@@ -20,7 +20,7 @@ select *, toInt64OrNull(version_code) as version_number, toUnixTimestamp64Milli(
   case when began_ms between 1 and 4102444799999 then toString(toDate32(began)) end as day
 from files;
 
--- The states of the detectors of each report.
+-- The states of the detectors of each report; twice of one that is in the files twice.
 create temporary view states_of_files as
-select distinct id, tupleElement(pair, 1) as detector, tupleElement(pair, 2) as state
+select id, tupleElement(pair, 1) as detector, tupleElement(pair, 2) as state
 from (select id, arrayJoin(JSONExtractKeysAndValues(report, 'detectors', 'String')) as pair from files);

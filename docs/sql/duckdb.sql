@@ -23,9 +23,9 @@ select *, try_cast(version_code as bigint) as version_number, epoch_ms(began) as
   case when epoch_ms(began) between 1 and 4102444799999 then strftime(began, '%Y-%m-%d') end as day
 from files;
 
--- The states of the detectors of each report.
+-- The states of the detectors of each report; twice of one that is in the files twice.
 create temporary view states_of_files as
-select distinct id, state.key as detector, state.value as state
+select id, state.key as detector, state.value as state
 from (
   select id, unnest(map_entries(cast(report -> '$.detectors' as map(varchar, varchar)))) as state
   from rows_of_files

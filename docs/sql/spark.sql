@@ -16,8 +16,8 @@ select *, try_cast(version_code as bigint) as version_number, unix_millis(began)
   case when unix_millis(began) between 1 and 4102444799999 then date_format(began, 'yyyy-MM-dd') end as day
 from files;
 
--- The states of the detectors of each report.
+-- The states of the detectors of each report; twice of one that is in the files twice.
 create temporary view states_of_files as
-select distinct id,
+select id,
   explode(from_json(get_json_object(report, '$.detectors'), 'map<string, string>')) as (detector, state)
 from files;

@@ -39,7 +39,7 @@ def spark():
     # A cluster of its own with two workers, which are processes.
     s = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
          .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-         .config("spark.sql.shuffle.partitions", "2").config("spark.ui.showConsoleProgress", "false")
+         .config("spark.sql.shuffle.partitions", "8").config("spark.ui.showConsoleProgress", "false")
          .config("spark.sql.session.timeZone", "UTC").getOrCreate())
     atexit.register(s.stop)
     text = lambda v: NONE if v is None else str(v).lower() if isinstance(v, bool) else str(v)
