@@ -69,7 +69,8 @@ func TestCollectInBucket(t *testing.T) {
 	}
 	var errs strings.Builder
 	if code := runTool(t.Context(), []string{"collect", "forget", "--user", "ann", "--store", location + "s"},
-		strings.NewReader(""), io.Discard, &errs); code != cli.ExitFailed || !strings.Contains(errs.String(), "no collector") {
+		strings.NewReader(""), io.Discard, &errs); code != cli.ExitFailed ||
+		!strings.Contains(errs.String(), "no collector") {
 		t.Errorf("another prefix: exit code %d, %s", code, &errs)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -40,7 +41,7 @@ func hostileFleet() *Fleet {
 					Time: 1_700_000_000_000 + int64(user)*86_400_000, Kind: analysis.KindOwnWork,
 					Verdict: "own work: " + hostile[k], Title: hostile[k+1], Method: method + fmt.Sprint(k),
 					HotPath: []string{"a.Main.main", method},
-					Stacks: []analysis.RowStack{
+					Stacks: []devicereport.Sample{
 						{State: hostile[k], Count: 3, Frames: []string{"a.B.c(" + hostile[k] + ")"}},
 						{Count: 1, Frames: []string{"a.B.d(B.java:1)"}}},
 					Calls: []analysis.RowCall{{Method: "a.Main.main", Count: 1, Total: wall},
@@ -148,12 +149,14 @@ func TestFleetPageIsBounded(t *testing.T) {
 	s := NewStalls()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	long := strings.Repeat("<", 400)
-	stack := analysis.RowStack{Count: 1, Frames: slices.Repeat([]string{long}, 32)}
+	stack := devicereport.Sample{Count: 1, Frames: slices.Repeat([]string{long}, 32)}
 	for k := range 30_000 {
 		id := fmt.Sprint(k)
 		s.AddReport(&analysis.Row{Key: fmt.Sprint(k % 220), Recording: id, ReportID: id, ReportKind: "message", Wall: 1e9,
 			Version: fmt.Sprint(k/220, long), Device: fmt.Sprint(rnd.IntN(2000), long), Scene: fmt.Sprint(rnd.IntN(2000), long),
-			Method: long, HotPath: slices.Repeat([]string{long}, 100), Stacks: slices.Repeat([]analysis.RowStack{stack}, 4),
+			Method: long, HotPath: slices.Repeat([]string{long}, 100),
+			Stacks: []devicereport.Sample{stack, stack, {Frames: stack.Frames[1:]}, {Frames: stack.Frames[2:]},
+				{Frames: stack.Frames[3:]}},
 			Calls: slices.Repeat([]analysis.RowCall{{Method: long, Count: 1}}, 30),
 			Title: long, Verdict: long})
 	}

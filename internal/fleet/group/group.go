@@ -8,6 +8,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
@@ -195,20 +196,38 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	}
 }
 
-// intern makes a row that is kept share what others have, too: the frames of its stacks, and the names of its calls.
+// What a row has that is kept.
+const (
+	mostStacks  = 4
+	stackFrames = 32
+)
+
+// intern shortens a row that is kept: its different stacks become the first ones, and frames and names of calls are
+// shared with other rows.
 func intern(c *analysis.Row) {
-	c.Stacks, c.Calls = slices.Clone(c.Stacks), slices.Clone(c.Calls)
-	for i := range c.Stacks {
-		frames := make([]string, len(c.Stacks[i].Frames))
-		for k, frame := range c.Stacks[i].Frames {
-			frames[k] = unique.Make(frame).Value()
+	var stacks []devicereport.Sample
+	for _, s := range c.Stacks {
+		s.Frames = s.Frames[:min(len(s.Frames), stackFrames)]
+		same := func(o devicereport.Sample) bool { return slices.Equal(o.Frames, s.Frames) }
+		if k := slices.IndexFunc(stacks, same); k >= 0 {
+			stacks[k].Count += s.Count
+		} else if len(stacks) < mostStacks {
+			s.Frames = shared(s.Frames)
+			stacks = append(stacks, s)
 		}
-		c.Stacks[i].Frames = frames
-		c.Stack = c.Stacks[0].Frames
 	}
+	c.Stacks, c.Stack, c.Calls = stacks, shared(c.Stack), slices.Clone(c.Calls)
 	for i := range c.Calls {
 		c.Calls[i].Method = unique.Make(c.Calls[i].Method).Value()
 	}
+}
+
+func shared(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i, text := range texts {
+		texts[i] = unique.Make(text).Value()
+	}
+	return texts
 }
 
 func (g *grouping) end() *StallGroup {

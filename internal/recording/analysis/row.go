@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -68,10 +67,9 @@ type Row struct {
 	// Facts is what a detector says of an incident.
 	Stack []string       `json:"stack,omitempty"`
 	Facts []IncidentFact `json:"facts,omitempty"`
-	// Calls are the longest calls, each behind its callers. Stacks are the different stacks of its thread that were taken
-	// most often, the first of them has the frames of Stack.
-	Calls  []RowCall  `json:"-"`
-	Stacks []RowStack `json:"-"`
+	// Calls are the longest calls, each behind its callers. Stacks are the stacks of its thread, the one of Stack first.
+	Calls  []RowCall             `json:"-"`
+	Stacks []devicereport.Sample `json:"-"`
 }
 
 // RowCall is the calls of a method that were reached the same way.
@@ -83,17 +81,9 @@ type RowCall struct {
 	Total  int64
 }
 
-// RowStack is a stack that was taken Count times.
-type RowStack struct {
-	State  string
-	Count  int64
-	Frames []string
-}
-
-// stackFrames is how many frames of a stack a row has, mostStacks how many stacks, and rowCalls how many calls.
+// stackFrames is how many frames of a stack a row has, rowCalls how many calls.
 const (
 	stackFrames = 32
-	mostStacks  = 4
 	rowCalls    = 30
 )
 
@@ -109,11 +99,13 @@ func RowOf(s *Stall) Row {
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
-	stacks := stacksOf(s.Samples)
-	c.setStacks(stacks)
-	c.Calls = longestCalls(s.Tree, s.Names)
+	stack := c.setStacks(stacksOf(s.Samples))
+	for k, depth := range s.Tree.Longest(rowCalls) {
+		n := &s.Tree.Nodes[k]
+		c.Calls = append(c.Calls, RowCall{depth, s.Names.Method(n.Method).Identity(), int64(n.Calls), n.Total})
+	}
 	if s.Key == pathKey(nil) { // no traced method took long enough to be on a path
-		c.HotPath, c.Key = causeOf(nil, "", first(stacks), s.Message.String())
+		c.HotPath, c.Key = causeOf(nil, "", stack, s.Message.String())
 	}
 	if s.Kind != StallMessage { // it is another trouble than a message with the same hot path
 		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
@@ -139,51 +131,17 @@ func (r *Recording) row(number int, began Moment) Row {
 }
 
 // stacksOf returns the different stacks, those of most samples first, of equals the first.
-func stacksOf(samples []StackSample) (all []RowStack) {
+func stacksOf(samples []StackSample) (all []devicereport.Sample) {
 	places := map[string]int{}
 	for _, s := range samples {
 		key := strings.Join(s.Frames, "\n")
 		if _, known := places[key]; !known {
 			places[key] = len(all)
-			all = append(all, RowStack{State: s.State, Frames: s.Frames})
+			all = append(all, devicereport.Sample{State: s.State, Frames: s.Frames})
 		}
 		all[places[key]].Count++
 	}
-	sortStacks(all)
 	return all
-}
-
-func sortStacks(all []RowStack) {
-	slices.SortStableFunc(all, func(a, b RowStack) int { return cmp.Compare(b.Count, a.Count) })
-}
-
-// longestCalls returns the longest calls of a tree, at most [rowCalls], with names, in the order of the first calls.
-func longestCalls(t *evidence.Tree, names *resolve.Names) (calls []RowCall) {
-	if t == nil || len(t.Nodes) == 0 {
-		return nil
-	}
-	var longest []int32 // a caller comes before what it calls, and takes as long at least
-	for k := 1; k < len(t.Nodes); k++ {
-		if t.Nodes[k].Total*100 >= t.Nodes[0].Total {
-			longest = append(longest, int32(k))
-		}
-	}
-	slices.SortStableFunc(longest, func(a, b int32) int { return cmp.Compare(t.Nodes[b].Total, t.Nodes[a].Total) })
-	shown := map[int32]bool{}
-	for _, k := range longest[:min(len(longest), rowCalls)] {
-		shown[k] = true
-	}
-	var walk func(of int32, depth int)
-	walk = func(of int32, depth int) {
-		for k := t.Nodes[of].Child; k != 0; k = t.Nodes[k].Sibling {
-			if n := &t.Nodes[k]; shown[k] {
-				calls = append(calls, RowCall{depth, names.Method(n.Method).Identity(), int64(n.Calls), n.Total})
-				walk(k, depth+1)
-			}
-		}
-	}
-	walk(0, 0)
-	return calls
 }
 
 // stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.
@@ -223,7 +181,7 @@ func IncidentRows(r *Recording) []Row {
 		}
 		c.setCause(i.cause())
 		if best := i.BestStack(); best != nil {
-			c.setStacks([]RowStack{{best.State, 1, best.Frames}})
+			c.setStacks([]devicereport.Sample{{Thread: best.Thread, State: best.State, Count: 1, Frames: best.Frames}})
 		}
 		c.Facts = i.Facts
 		if id := r.Meta["recordingId"]; id != "" {
@@ -278,15 +236,12 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	for _, m := range named {
 		path = append(path, m.Identity())
 	}
-	var stacks []RowStack
 	for _, sample := range samples {
 		for range min(sample.Count, 100) {
 			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, sample.Frames))
 		}
-		stacks = append(stacks, RowStack{sample.State, sample.Count, sample.Frames})
 	}
-	sortStacks(stacks)
-	s.setStacks(stacks)
+	stack := s.setStacks(samples)
 	for _, call := range r.Calls {
 		method := names.Method(trace.Method(call.ID)).Identity()
 		s.Calls = append(s.Calls, RowCall{call.Depth, method, call.Count, call.Total.Nanoseconds()})
@@ -294,7 +249,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
 		s.Facts = append(s.Facts, IncidentFact{resolve.Printable(key), resolve.Printable(r.Facts[key])})
 	}
-	s.setCause(causeOf(path, key, first(stacks), what))
+	s.setCause(causeOf(path, key, stack, what))
 	cause.Method = s.Method
 	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
 		s.Verdict = r.Kind + ", " + s.Verdict
@@ -316,28 +271,13 @@ func occurrenceOf(r *devicereport.Report) occurrence {
 	return o
 }
 
-// setStacks keeps the innermost frames of the first stacks; equal ones are one.
-func (c *Row) setStacks(stacks []RowStack) {
-	for _, s := range stacks {
-		s.Frames = s.Frames[:min(len(s.Frames), stackFrames)]
-		k := slices.IndexFunc(c.Stacks, func(o RowStack) bool { return slices.Equal(o.Frames, s.Frames) })
-		if k >= 0 {
-			c.Stacks[k].Count += s.Count
-		} else if len(c.Stacks) < mostStacks {
-			s.Frames = slices.Clone(s.Frames)
-			c.Stacks = append(c.Stacks, s)
-		}
-	}
-	if len(c.Stacks) > 0 {
-		c.Stack = c.Stacks[0].Frames
-	}
-}
-
-// first returns the frames of the first stack, nil without one.
-func first(stacks []RowStack) []string {
-	if len(stacks) == 0 {
+// setStacks takes over stacks, and returns the frames of the one that was taken most often, of equals the first.
+func (c *Row) setStacks(stacks []devicereport.Sample) []string {
+	slices.SortStableFunc(stacks, func(a, b devicereport.Sample) int { return cmp.Compare(b.Count, a.Count) })
+	if c.Stacks = stacks; len(stacks) == 0 {
 		return nil
 	}
+	c.Stack = slices.Clone(stacks[0].Frames[:min(len(stacks[0].Frames), stackFrames)])
 	return stacks[0].Frames
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
@@ -50,7 +49,7 @@ func TestRowOfReport(t *testing.T) {
 			c.want.Lasted = 3e9
 		}
 		if len(c.report.Samples) > 0 {
-			c.want.Stack, c.want.Stacks = frames, []RowStack{{"WAITING", 2, frames}, {"RUNNABLE", 2, frames[2:3]}}
+			c.want.Stack, c.want.Stacks = frames, []devicereport.Sample{sample, once, once}
 		}
 		if c.want.Title == "" {
 			c.want.Title = c.report.Kind
@@ -58,24 +57,6 @@ func TestRowOfReport(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.report.Kind, diff)
 		}
-	}
-}
-
-// TestLongestCalls has a tree of which the calls of 1 % and more are shown, but at most 30.
-func TestLongestCalls(t *testing.T) {
-	tree := &evidence.Tree{Nodes: []evidence.Node{{Child: 1, Total: 1000}, {Method: 5, Child: 2, Calls: 1, Total: 1000},
-		{Method: 6, Parent: 1, Sibling: 3, Calls: 9, Total: 9}, {Method: 7, Parent: 1, Calls: 2, Total: 10}}}
-	names := resolve.NewNames(nil, nil)
-	want := []RowCall{{0, "#5", 1, 1000}, {1, "#7", 2, 10}}
-	if d := cmp.Diff(want, longestCalls(tree, names)); d != "" {
-		t.Error(d)
-	}
-	deep := &evidence.Tree{Nodes: []evidence.Node{{Child: 1, Total: 1000}}}
-	for k := range int32(40) {
-		deep.Nodes = append(deep.Nodes, evidence.Node{Method: 5, Parent: k, Child: (k + 2) % 41, Calls: 1, Total: 1000})
-	}
-	if calls := longestCalls(deep, names); len(calls) != rowCalls || calls[29].Depth != 29 {
-		t.Errorf("%d calls: %v", len(calls), calls)
 	}
 }
 

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"sort"
 
@@ -56,6 +58,37 @@ type Tree struct {
 	last []int32          // per node: its last child, 0 for none
 	path map[uint64]int32 // nodes by parent and method, see [pathTo]; nil if it has to be made
 	at   []int32          // per call of the segment that is added: its node
+}
+
+// Longest returns the nodes with the longest calls, at most n and each of a hundredth of the whole at least, with the
+// number of their callers. They are in the order of the first calls. t may be nil.
+func (t *Tree) Longest(n int) iter.Seq2[int32, int] {
+	return func(yield func(int32, int) bool) {
+		if t == nil || len(t.Nodes) == 0 {
+			return
+		}
+		var longest []int32 // a caller comes before what it calls, and takes as long at least
+		for k := 1; k < len(t.Nodes); k++ {
+			if t.Nodes[k].Total*100 >= t.Nodes[0].Total {
+				longest = append(longest, int32(k))
+			}
+		}
+		slices.SortStableFunc(longest, func(a, b int32) int { return cmp.Compare(t.Nodes[b].Total, t.Nodes[a].Total) })
+		shown := map[int32]bool{}
+		for _, k := range longest[:min(len(longest), n)] {
+			shown[k] = true
+		}
+		var walk func(of int32, depth int) bool
+		walk = func(of int32, depth int) bool {
+			for k := t.Nodes[of].Child; k != 0; k = t.Nodes[k].Sibling {
+				if shown[k] && !(yield(k, depth) && walk(k, depth+1)) {
+					return false
+				}
+			}
+			return true
+		}
+		walk(0, 0)
+	}
 }
 
 // Add adds the calls of a segment, and its samples.
