@@ -2,7 +2,7 @@ package looper
 
 import (
 	"fmt"
-	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,10 +85,8 @@ func checkExit(t *testing.T, s *analysis.Stall, reason int, at int64) {
 // restart starts the app of a directory again, with the system properties.
 func (b bench) restart(t *testing.T, p platform, dir string, properties ...string) {
 	t.Helper()
-	j := p.findJDK(t)
-	args := append(properties, b.arguments(t, j, p, stock, dir, "ExitProofs")...)
-	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
-	cmd.Args[0] = appPackage // the name of the process
+	cmd := b.command(t.Context(), t, p, stock, dir, "ExitProofs")
+	cmd.Args = slices.Insert(cmd.Args, 1, properties...)
 	out, err := cmd.CombinedOutput()
 	if got := report(t, p, string(out)); got != 1 || err != nil || t.Failed() {
 		t.Fatalf("java: %v\n%s", err, out)

@@ -58,17 +58,31 @@ func TestCorpusKills(t *testing.T) {
 	if os.Getenv("TRACEGEN_CORPUS") == "full" {
 		kills = 1000
 	}
-	b := build(t)
+	// Every fifth has the printer of an old version.
+	build(t).proveKills(t, kills, platforms[0], platforms[2], platforms[2], platforms[2], platforms[2])
+}
+
+// TestKillsOnART does so with processes of ART.
+func TestKillsOnART(t *testing.T) {
+	nightly.Only(t, "art-programs")
+	buildOnART(t).proveKills(t, 24, android11)
+}
+
+// proveKills kills so many processes, on one platform after the other.
+func (b bench) proveKills(t *testing.T, kills int, on ...platform) {
+	t.Helper()
 	all := make([]*kill, kills)
 	next := make(chan int)
 	var work sync.WaitGroup
 	dir := t.TempDir()
-	commands := [][]string{b.java(t, platforms[0]), b.java(t, platforms[2])}
+	commands := make([]*exec.Cmd, len(on))
+	for i, p := range on {
+		commands[i] = b.command(t.Context(), t, p, stock, t.TempDir(), "KillProofs")
+	}
 	for range 2 {
 		work.Go(func() {
 			for k := range next {
-				// Every fifth has the printer of an old version.
-				all[k] = b.killOnce(t, commands[min(1, k%5)], filepath.Join(dir, strconv.Itoa(k)), uint64(k))
+				all[k] = b.killOnce(t, commands[k%len(on)], filepath.Join(dir, strconv.Itoa(k)), uint64(k))
 				t.Logf("%+v", *all[k])
 			}
 		})
@@ -78,7 +92,7 @@ func TestCorpusKills(t *testing.T) {
 	}
 	close(next)
 	work.Wait()
-	b.joinAll(t, dir, all)
+	b.joinAll(t, on[len(on)-1], dir, all)
 	for _, k := range all {
 		for _, fault := range k.faults {
 			t.Errorf("kill %d: %s", k.seed, fault)
@@ -92,29 +106,22 @@ func (k *kill) fail(format string, args ...any) {
 	k.faults = append(k.faults, fmt.Sprintf(format, args...))
 }
 
-// java returns the command that runs KillProofs on a platform. All kills share it, because it sums up a large jar.
-func (b bench) java(t *testing.T, p platform) []string {
-	t.Helper()
-	j := oracle.NeedJDK(t, p.jdk)
-	return append([]string{j.Tool("java")}, b.arguments(t, j, p, stock, t.TempDir(), "KillProofs")...)
-}
-
 // killOnce runs KillProofs with a seed, kills it, and checks what its recording says.
-func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *kill {
+func (b bench) killOnce(t *testing.T, proofs *exec.Cmd, dir string, seed uint64) *kill {
 	random := rand.New(rand.NewPCG(seed, 15))
 	k := &kill{seed: seed, reason: int(seed) % len(reasons)}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		k.fail("%v", err)
 		return k
 	}
-	args := append([]string{"-Xshare:auto", "-Dproofs.seed=" + strconv.FormatUint(seed, 10)}, java[1:]...)
+	args := append([]string{"-Dproofs.seed=" + strconv.FormatUint(seed, 10)}, proofs.Args[1:]...)
 	for i, arg := range args {
 		if strings.HasPrefix(arg, "-Djava.io.tmpdir=") {
 			args[i] = "-Djava.io.tmpdir=" + dir
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), java[0], args...)
-	cmd.Args[0] = appPackage // the name of the process
+	cmd := exec.CommandContext(t.Context(), proofs.Path, args...)
+	cmd.Args[0], cmd.Env = proofs.Args[0], proofs.Env
 	var begin, killed int64
 	ended, err := oracle.Victim{Command: cmd, Ready: func(line string) bool {
 		begin, _ = strconv.ParseInt(strings.TrimPrefix(line, "hangs "), 10, 64)
@@ -364,7 +371,7 @@ func lastSign(file string) (*trace.Alive, error) {
 
 // joinAll puts the recordings into one directory, starts the app once, and checks what they say of the ends of their
 // processes.
-func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
+func (b bench) joinAll(t *testing.T, p platform, dir string, all []*kill) {
 	t.Helper()
 	together := filepath.Join(dir, "together")
 	fixture.Directory(t, together)
@@ -382,7 +389,7 @@ func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
 	}
 	exits := filepath.Join(dir, "exits.txt")
 	fixture.Write(t, exits, list.String())
-	b.restart(t, platforms[2], dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together,
+	b.restart(t, p, dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together,
 		"-Dproofs.process="+appPackage)
 	for _, k := range all {
 		if k.file == "" {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/art"
+	"github.com/tracegen/tracegen/internal/oracle/fixture"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -72,15 +74,42 @@ func readDiskFile(t *testing.T, file string) diskFile {
 // and the recording says how many records and chunks are missing.
 func TestFailingDisk(t *testing.T) {
 	nightly.Only(t, "programs")
-	j := oracle.NeedJDK(t, 17)
-	jars := oracle.NeedRuntime(t)
-	classes, dir := t.TempDir(), t.TempDir()
-	javac(t, j, classes, "-cp", jars.JVM, filepath.Join(coreTests, "DiskScenario.java"))
-	out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(jars.JVM, classes),
-		"dev.tracegen.runtime.DiskScenario", dir).CombinedOutput()
-	if err != nil {
-		t.Fatalf("java: %v\n%s", err, tail(string(out)))
+	classes, core := compileDiskScenario(t)
+	dir := t.TempDir()
+	fixture.Run(t, exec.CommandContext(t.Context(), jdk(t, 17).Tool("java"), "-cp", pathList(core, classes),
+		"dev.tracegen.runtime.DiskScenario", dir))
+	checkFailingDisk(t, dir)
+}
+
+// TestFailingDiskOnART does so on ART.
+//
+// Invariant: On ART, too, the files of a recording are readable whatever write fails, and say what is missing.
+func TestFailingDiskOnART(t *testing.T) {
+	nightly.Only(t, "art-programs")
+	b := art.NeedCompiler(t)
+	classes, core := compileDiskScenario(t)
+	dir, dex := t.TempDir(), filepath.Join(t.TempDir(), "disk.jar")
+	b.D8(t, dex, classFiles(t, classes, core)...)
+	r := b.Run(t, art.Program{ClassPath: []string{dex}, Main: "dev.tracegen.runtime.DiskScenario", Args: []string{dir},
+		JIT: true})
+	if r.Exit != 0 {
+		t.Fatalf("exit code %d: %s", r.Exit, tail(r.Stderr))
 	}
+	checkFailingDisk(t, dir)
+}
+
+// compileDiskScenario returns the classes of the scenario, and the jar of the runtime that it needs.
+func compileDiskScenario(t *testing.T) (classes, core string) {
+	t.Helper()
+	classes, core = t.TempDir(), oracle.NeedRuntime(t).Core
+	javac(t, oracle.NeedJDK(t, 17), classes, "--release", "8", "-cp", core,
+		filepath.Join(coreTests, "DiskScenario.java"))
+	return classes, core
+}
+
+// checkFailingDisk reads the recordings of the scenario.
+func checkFailingDisk(t *testing.T, dir string) {
+	t.Helper()
 	recordings, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/coroutine"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/trace"
 )
 
 // kotlinCompiler is a compiler with options.
@@ -67,27 +68,60 @@ func TestCorpusKotlinPrograms(t *testing.T) {
 		t.Run(k.String(), func(t *testing.T) {
 			p := k.compile(t, kotlinPrograms(from, from+uint64(k.programs)))
 			recording, names, log := p.record(t, k.exits)
-			truth := readKotlinLog(t, log)
-			c := kotlinCheck{truth: truth, r: analyzedKotlin(t, recording, names)}
-			c.lies()
-			if k.exits == "exact" {
-				// Without the exits of exceptions, the ends of some calls are not known.
-				c.whole()
-			}
-			c.report(t, "whole")
-			damaged := kotlinCheck{truth: truth}
-			for seed := range uint64(20) {
-				damaged.r = analyzedKotlin(t, damage(recording, seed), names)
-				damaged.lies()
-			}
-			damaged.report(t, "damaged")
+			checkKotlin(t, recording, names, log, k.exits == "exact")
 		})
 	}
 }
 
-// kotlinProgram is compiled programs.
+// checkKotlin compares a recording of generated programs with their log, as it is and with damage. Unless all exits are
+// recorded, the ends of some calls are not known.
+func checkKotlin(t *testing.T, recording []byte, names, log string, allExits bool) {
+	t.Helper()
+	truth := readKotlinLog(t, log)
+	c := kotlinCheck{truth: truth, r: analyzedKotlin(t, recording, names)}
+	c.lies()
+	if allExits {
+		c.whole()
+	}
+	c.report(t, "whole")
+	c.control(t)
+	damaged := kotlinCheck{truth: truth}
+	for seed := range uint64(20) {
+		damaged.r = analyzedKotlin(t, damage(recording, seed), names)
+		damaged.lies()
+	}
+	damaged.report(t, "damaged")
+}
+
+// control exchanges the third pieces of two calls of a method, which must be found.
+func (c *kotlinCheck) control(t *testing.T) {
+	t.Helper()
+	of := map[trace.Method]*coroutine.Call{}
+	for i := range c.r.Coroutines.Calls {
+		call := &c.r.Coroutines.Calls[i]
+		if call.TailCall || !strings.HasPrefix(c.name(call), "programs.") || len(call.Pieces) < 3 {
+			continue
+		}
+		other := of[call.Method]
+		if of[call.Method] = call; other == nil {
+			continue
+		}
+		other.Pieces[2], call.Pieces[2] = call.Pieces[2], other.Pieces[2]
+		planted := kotlinCheck{truth: c.truth, r: c.r}
+		planted.lies()
+		if len(planted.wrong) < 2 {
+			t.Errorf("third pieces of two calls of %s are exchanged, and this is found: %q", c.name(call), planted.wrong)
+		}
+		return
+	}
+	t.Error("no two calls have three pieces")
+}
+
+// kotlinProgram is compiled programs: a jar, and those of the libraries. The class that takes the calls for debuggers is
+// in front of them on the class path.
 type kotlinProgram struct {
-	dir, classPath string
+	dir, probes string
+	jars        []string
 }
 
 // artifacts fetches jars from Maven.
@@ -119,24 +153,24 @@ func (k kotlinCompiler) compile(t *testing.T, text string) kotlinProgram {
 		"org.jetbrains.intellij.deps:trove4j:1.0.20200330", "org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.0",
 		"org.jetbrains:annotations:13.0")
 	libraries := artifacts(t, group+"stdlib:"+k.version, "org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:"+k.coroutines)
-	p := kotlinProgram{dir: t.TempDir()}
+	dir := t.TempDir()
+	p := kotlinProgram{dir, filepath.Join(dir, "probes"),
+		append([]string{filepath.Join(dir, "programs.jar")}, libraries...)}
 	generated := filepath.Join(p.dir, "Generated.kt")
 	if err := os.WriteFile(generated, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	j := jdk(t, 17)
 	sources := filepath.Join("testdata", "kotlinprograms")
-	probes, classes := filepath.Join(p.dir, "probes"), filepath.Join(p.dir, "programs.jar")
-	javac(t, j, probes, "--release", "8", "-cp", pathList(libraries...), filepath.Join(sources, "DebugProbesKt.java"))
+	javac(t, j, p.probes, "--release", "8", "-cp", pathList(libraries...), filepath.Join(sources, "DebugProbesKt.java"))
 	args := append([]string{"-XX:TieredStopAtLevel=1", "-Xss8m", "-cp", pathList(compiler...),
 		"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn", "-cp", pathList(libraries...),
-		"-d", classes}, k.args...)
+		"-d", p.jars[0]}, k.args...)
 	args = append(args, filepath.Join(sources, "Programs.kt"), generated)
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("kotlin: %v\n%s", err, tail(string(out)))
 	}
-	p.classPath = pathList(append([]string{probes, classes}, libraries...)...)
 	return p
 }
 
@@ -149,7 +183,8 @@ func (p kotlinProgram) record(t *testing.T, exits string) (recording []byte, nam
 	}
 	cmd := exec.CommandContext(t.Context(), oracle.BuildTool(t), "record", "-q", "--tick", "us", "--exits", exits,
 		"--config", config, "-o", file, "--format", "json", "--answer", filepath.Join(p.dir, "answer.json"),
-		"--", jdk(t, 17).Tool("java"), "-Dtracegen.gate=off", "-cp", p.classPath, "programs.ProgramsKt")
+		"--", jdk(t, 17).Tool("java"), "-Dtracegen.gate=off", "-cp",
+		pathList(append([]string{p.probes}, p.jars...)...), "programs.ProgramsKt")
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {

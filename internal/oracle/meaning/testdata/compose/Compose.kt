@@ -41,7 +41,6 @@ class Unstable(var value: Int)
 fun spin(millis: Long) {
     val end = System.nanoTime() + millis * 1_000_000
     while (System.nanoTime() < end) {
-        Thread.onSpinWait()
     }
 }
 

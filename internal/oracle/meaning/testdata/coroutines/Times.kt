@@ -53,7 +53,7 @@ suspend fun remember() {
 /** Returns how many of them are still there after collections of garbage. */
 fun kept(): Int {
     repeat(50) {
-        System.gc()
+        Runtime.getRuntime().gc() // System.gc() does nothing on Android unless finalizers ran
         if (ended.all { it.get() == null }) return 0
         Thread.sleep(20)
     }
@@ -62,7 +62,7 @@ fun kept(): Int {
 
 fun spin(micros: Long) {
     val until = System.nanoTime() + micros * 1000
-    while (System.nanoTime() < until) Thread.onSpinWait()
+    while (System.nanoTime() < until) {}
 }
 
 class Prog(seed: Int) {
