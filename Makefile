@@ -9,7 +9,7 @@ TRACEGEN_FUZZTIME ?= 60s
 help:
 	@echo "build    ./tracegen"
 	@echo "test     what each push runs                             (six minutes)"
-	@echo "nightly  the long tests, in fifteen shares; SHARES=... names some of them (an hour)"
+	@echo "nightly  the long tests, in sixteen shares; SHARES=... names some of them (an hour)"
 	@echo "art      ART of Android 11 from Debian's packages, and the tests on it (four minutes; 350 MB)"
 	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
 	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel, every version (an hour; downloads 2 GB)"

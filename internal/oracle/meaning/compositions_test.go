@@ -22,10 +22,7 @@ import (
 //
 // Invariant: The counts of compositions are those of Compose's runtime.
 func TestCorpusCompositions(t *testing.T) {
-	nightly.Only(t, "programs")
-	if !corpus.IsFull() {
-		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
-	}
+	nightly.Only(t, "kotlin")
 	for _, lambdas := range []string{"indy", "class"} {
 		program := compileComposables(t, "Compose.kt", lambdas, "runtime-desktop-1.8.2")
 		for _, exits := range []string{"throws", "exact"} {
@@ -39,9 +36,9 @@ func TestCorpusCompositions(t *testing.T) {
 
 // TestCorpusComposeDesktop does the same with a list of Compose Desktop that is drawn 61 times, without a display.
 func TestCorpusComposeDesktop(t *testing.T) {
-	nightly.Only(t, "programs")
-	if !corpus.IsFull() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("skipped: needs the Kotlin compiler of the whole corpus, and the library of skiko for Linux on amd64")
+	nightly.Only(t, "kotlin")
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("skipped: needs the library of skiko for Linux on amd64")
 	}
 	program := compileComposables(t, "Desktop.kt", "indy", "material3-desktop-1.8.2",
 		"skiko-awt-runtime-linux-x64-0.9.4.2")

@@ -11,13 +11,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java. It runs with the whole
-// corpus only, because its compiler is large.
+// TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java.
 func TestCorpusCoroutines(t *testing.T) {
-	nightly.Only(t, "programs")
-	if !corpus.IsFull() {
-		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
-	}
+	nightly.Only(t, "kotlin")
 	recorder := oracle.NeedRecorder(t)
 	j := jdk(t, 17)
 	s := shapes{build: build{release: 8, compiler: 17, run: 17}, main: []string{"Run", "Coroutines"}}

@@ -23,7 +23,7 @@ import (
 //
 // Invariant: The recorder keeps no job and no continuation alive.
 func TestCorpusCoroutineTimes(t *testing.T) {
-	nightly.Only(t, "programs")
+	nightly.Only(t, "kotlin")
 	j, dir := jdk(t, 17), t.TempDir()
 	classPath := pathList(compileTimes(t, j)...)
 	tool := oracle.BuildTool(t)
@@ -63,7 +63,7 @@ func compileTimes(t *testing.T, j oracle.JDK) []string {
 //
 // Invariant: R8 may shrink the library of coroutines: each resumption is still a piece of the call that it resumes.
 func TestCorpusCoroutinesShrunk(t *testing.T) {
-	nightly.Only(t, "programs")
+	nightly.Only(t, "kotlin")
 	j, dir, tool := jdk(t, 17), t.TempDir(), oracle.BuildTool(t)
 	mapping, core := filepath.Join(dir, "names.txt"), filepath.Join(dir, "core.jar")
 	rules, out := filepath.Join(dir, "app.pro"), filepath.Join(dir, "out")

@@ -54,7 +54,7 @@ func (k kotlinCompiler) String() string {
 // each call has as many as it had, and its times lie between those that it and its callers measure. Whatever is lost of
 // the recording, no piece is in another call.
 func TestCorpusKotlinPrograms(t *testing.T) {
-	nightly.Only(t, "programs")
+	nightly.Only(t, "kotlin")
 	compilers := kotlinCompilers
 	if !corpus.IsFull() {
 		few := compilers[3]

@@ -29,10 +29,7 @@ var alone = regexp.MustCompile(`\.(tail|tailUnit|intrinsic|cancelled|channels|st
 // Invariant: An instrumented program with suspend functions prints what the program prints, and what it reports of
 // continuations agrees with its calls.
 func TestCorpusSuspending(t *testing.T) {
-	nightly.Only(t, "programs")
-	if !corpus.IsFull() {
-		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
-	}
+	nightly.Only(t, "kotlin")
 	j := jdk(t, 17)
 	fetched := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20", "kotlinx-coroutines-core-jvm-1.10.2")
 	compiler, library := fetched[0], append(slices.Clone(fetched[1].DepPaths), fetched[1].Path)

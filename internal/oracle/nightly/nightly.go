@@ -14,7 +14,7 @@ import (
 
 // Shares are the names of all shares. The two of fuzz targets have no tests: .ci/fuzz divides the targets.
 var Shares = []string{"fuzz-1", "fuzz-2", "mutants", "corpora", "classes", "gradle", "android", "tools", "looper",
-	"programs", "commands", "art", "art-programs", "android-apps", "engines"}
+	"programs", "kotlin", "commands", "art", "art-programs", "android-apps", "engines"}
 
 // Stages are names of tests that each CI run has in a stage of its own, beside its share, because they need more than
 // `make test` should: those of art-push build ART, and are what `make art` runs.
