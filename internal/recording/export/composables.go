@@ -69,10 +69,23 @@ func (f *methods) composable(text string) int32 {
 		c := composition.Of(text)
 		k = int32(len(f.list))
 		f.index[id] = k
-		name := trace.Name{Method: c.String(), File: c.File, Line: c.Line}
+		pkg := packageOf(c.String())
+		name := trace.Name{Class: pkg, Method: strings.TrimPrefix(c.String(), pkg+"."), File: c.File, Line: c.Line}
 		f.list = append(f.list, method{Name: name, label: f.label(trace.Name{Method: text}, c.String())})
 	}
 	return k
+}
+
+// packageOf returns the package of a composable, which the page shows behind its name: what is before the first part that
+// is capitalized, or before the last part if none is, those in angle brackets left out.
+func packageOf(name string) string {
+	text, _, _ := strings.Cut(name, ".<")
+	parts := strings.Split(text, ".")
+	n := slices.IndexFunc(parts, func(part string) bool { return part != "" && part[0] >= 'A' && part[0] <= 'Z' })
+	if n < 0 {
+		n = len(parts) - 1
+	}
+	return strings.Join(parts[:n], ".")
 }
 
 // executionFacts say what the dirty bits of an execution do.

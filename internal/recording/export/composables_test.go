@@ -92,8 +92,8 @@ func TestComposablesOnPage(t *testing.T) {
   for (const t of threads.filter((t) => t.async)) {
     const calls = await decodeCalls(t.events, t.calls);
     for (let i = 0; i < calls.length; i++) {
-      const { text } = shown.names(calls.method[i]), { source } = shown.named[calls.method[i]];
-      out.Lanes.push([t.name, calls.depth[i], text, source, calls.begin[i] / 1e6, calls.end[i] / 1e6].join(" "));
+      const { method, of } = shown.names(calls.method[i]), { source } = shown.named[calls.method[i]];
+      out.Lanes.push([t.name, calls.depth[i], method, "in", of, source, calls.begin[i] / 1e6, calls.end[i] / 1e6].join(" "));
     }
   }
   shown.setScope(-1);
@@ -102,10 +102,10 @@ func TestComposablesOnPage(t *testing.T) {
   out.All.sort();
   return out;
 })()`, "", &got)
-	want := []string{"main: composables 0 app.Feed Feed.kt:7 5 340", "main: composables 1 app.Row Feed.kt:20 10 110",
-		"main: composables 1 app.Row Feed.kt:20 120 220", "main: composables 0 app.Feed Feed.kt:7 390 890",
-		"main: composables 1 app.Row Feed.kt:20 400 600",
-		"worker-1 #1: composables 0 app.FeedKt.<anonymous> of line 30 Feed.kt:30 50 60"}
+	want := []string{"main: composables 0 Feed in app Feed.kt:7 5 340", "main: composables 1 Row in app Feed.kt:20 10 110",
+		"main: composables 1 Row in app Feed.kt:20 120 220", "main: composables 0 Feed in app Feed.kt:7 390 890",
+		"main: composables 1 Row in app Feed.kt:20 400 600",
+		"worker-1 #1: composables 0 FeedKt.<anonymous> of line 30 in app Feed.kt:30 50 60"}
 	if diff := gocmp.Diff(want, got.Lanes); diff != "" {
 		t.Error(diff)
 	}

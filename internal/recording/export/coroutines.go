@@ -108,10 +108,10 @@ var endTexts = [...]string{coroutine.EndUnknown: "not known", coroutine.EndRetur
 	coroutine.EndThrew: "an exception", coroutine.EndBy: "by then", coroutine.EndSuspended: "still suspended",
 	coroutine.EndRunning: "no exit was recorded"}
 
-// lanes lays out the asynchronous calls of the recording, and the composables.
+// lanes lays out the composables of the recording, and the asynchronous calls.
 func (r *recording) lanes(end int64) (list []*lane) {
 	list, r.leftOut = r.coroutines(end)
-	return append(list, r.composables()...)
+	return append(r.composables(), list...)
 }
 
 // coroutines lays out the asynchronous calls of the recording. left is how many have no room.

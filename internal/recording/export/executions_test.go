@@ -16,3 +16,14 @@ func TestManyExecutions(t *testing.T) {
 		t.Errorf("%d threads, %d of the second, %d left", len(x.of), len(x.of[1]), x.left)
 	}
 }
+
+// TestPackageOf divides names of composables as the page shows them.
+func TestPackageOf(t *testing.T) {
+	for name, want := range map[string]string{"app.Feed": "app", "a.b.Theme.<get-shapes>": "a.b", "a.b.remember": "a.b",
+		"a.b.setContent.<anonymous>.<anonymous> of line 3": "a.b", "Feed": "", "feed": "", "a.B.c.D": "a", "": "",
+		"a..": "a."} {
+		if got := packageOf(name); got != want {
+			t.Errorf("%s is in the package %q, want %q", name, got, want)
+		}
+	}
+}
