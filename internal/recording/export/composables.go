@@ -76,8 +76,8 @@ func (f *methods) composable(text string) int32 {
 	return k
 }
 
-// packageOf returns the package of a composable, which the page shows behind its name: what is before the first part that
-// is capitalized, or before the last part if none is, those in angle brackets left out.
+// packageOf returns the package of a composable, which the page shows behind its name: what is before the first part
+// that is capitalized, or before the last part if none is, those in angle brackets left out.
 func packageOf(name string) string {
 	text, _, _ := strings.Cut(name, ".<")
 	parts := strings.Split(text, ".")

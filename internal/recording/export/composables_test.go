@@ -63,6 +63,19 @@ func TestComposablesInPerfetto(t *testing.T) {
 	}
 }
 
+// TestComposablesInFirefox: executions are markers of their thread, and say why they were executed again.
+func TestComposablesInFirefox(t *testing.T) {
+	nightly.Only(t, "commands")
+	got := foxMarkers(t, exportFile(t, "firefox", "rows.json", feedNames{}, rowsRecording(t)), "source", "changed")
+	want := []string{"main app.Feed 5 335: app.Feed (Feed.kt:7), <nil>",
+		"main app.Row 10 100: app.Row (Feed.kt:20), <nil>",
+		"main app.Row 120 100: app.Row (Feed.kt:20), <nil>", "main app.Feed 390 500: app.Feed (Feed.kt:7), <nil>",
+		"main app.Row 400 200: app.Row (Feed.kt:20), parameter 2"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestComposablesInSpeedscope: executions are profiles of their own.
 func TestComposablesInSpeedscope(t *testing.T) {
 	nightly.Only(t, "commands")

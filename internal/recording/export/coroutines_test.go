@@ -95,9 +95,9 @@ func TestCoroutinesInPerfetto(t *testing.T) {
 	}
 }
 
-// TestCoroutinesInFirefox: the pieces of an asynchronous call are markers of their threads with one flow.
-func TestCoroutinesInFirefox(t *testing.T) {
-	nightly.Only(t, "commands")
+// foxMarkers returns the markers of a profile, with two of the things that they say.
+func foxMarkers(t *testing.T, file, one, other string) (markers []string) {
+	t.Helper()
 	var got struct {
 		Threads []struct {
 			Name    string
@@ -110,14 +110,20 @@ func TestCoroutinesInFirefox(t *testing.T) {
 			}
 		}
 	}
-	ask(t, "firefox", exportFile(t, "firefox", "feed.json", feedNames{}, feedRecording(t)), nil, &got)
-	var markers []string
+	ask(t, "firefox", file, nil, &got)
 	for _, th := range got.Threads {
 		for _, m := range th.Markers.FlatMarkers {
-			markers = append(markers, fmt.Sprintf("%s %s %v %v: %v, %v", th.Name, m.Name, m.Start, m.Duration, m.Data["flow"],
-				m.Data["waited for"]))
+			markers = append(markers, fmt.Sprintf("%s %s %v %v: %v, %v", th.Name, m.Name, m.Start, m.Duration, m.Data[one],
+				m.Data[other]))
 		}
 	}
+	return markers
+}
+
+// TestCoroutinesInFirefox: the pieces of an asynchronous call are markers of their threads with one flow.
+func TestCoroutinesInFirefox(t *testing.T) {
+	nightly.Only(t, "commands")
+	markers := foxMarkers(t, exportFile(t, "firefox", "feed.json", feedNames{}, feedRecording(t)), "flow", "waited for")
 	want := []string{
 		"main app.Main.main{coroutine 1} 10 30: recording 1, call 1, app.Feed.load",
 		"main app.Feed.load 20 20: recording 1, call 2, app.Db.query on worker-1 #1",

@@ -14,11 +14,12 @@ import (
 type eventKind uint8
 
 const (
-	eventMessage eventKind = iota // what a thread did: from begin to end, none overlaps another of its thread
-	eventFrame                    // a frame that was drawn: from begin to end, none overlaps another of its lane
-	eventInstant                  // something at begin
-	eventSample                   // what a thread was doing at begin
-	eventPiece                    // a piece of an asynchronous call, on its thread from begin to end
+	eventMessage    eventKind = iota // what a thread did: from begin to end, none overlaps another of its thread
+	eventFrame                       // a frame that was drawn: from begin to end, none overlaps another of its lane
+	eventInstant                     // something at begin
+	eventSample                      // what a thread was doing at begin
+	eventPiece                       // a piece of an asynchronous call, on its thread from begin to end
+	eventComposable                  // an execution of a composable, on its thread from begin to end
 )
 
 // event is what there is in a recording beside calls. Times are relative to the recording's origin, in nanoseconds.

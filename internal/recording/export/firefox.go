@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/composition"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -36,7 +37,7 @@ type firefox struct {
 	of         map[*thread]*foxThread
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
-	schemas    [5]schema  // by kind of event
+	schemas    [6]schema  // by kind of event
 	repaired   []string   // subcategories
 	estimated  bool       // a thread has estimated calls
 	recordings []string
@@ -154,7 +155,7 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Stall", "Stack", "Coroutine"}
+var foxTypes = [...]string{"Message", "Frame", "Stall", "Stack", "Coroutine", "Composable"}
 
 // foxFlow is a text of a thread. Markers with the same one are of one flow.
 type foxFlow int
@@ -186,6 +187,23 @@ func (f *firefox) coroutines(r *recording) {
 	r.leftOut = max(0, len(calls)-maxLaneCalls)
 }
 
+// composables makes markers of the executions of composables.
+func (f *firefox) composables(r *recording) {
+	for _, l := range r.composables() {
+		to := f.of[r.threads[l.thread]]
+		if to == nil {
+			continue // its calls are not in the view
+		}
+		for _, s := range l.slices {
+			c := composition.Of(s.executed.Composable)
+			facts := append([]fact{{"source", clean(s.executed.Composable)}}, executionFacts(s.executed)...)
+			f.schemas[eventComposable].note(facts)
+			to.markers = append(to.markers, marker{eventComposable, to.text(clean(c.String())), s.begin, s.end,
+				object(append([]fact{{"type", foxTypes[eventComposable]}}, facts...))})
+		}
+	}
+}
+
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {
 	for _, f := range facts {
@@ -212,6 +230,7 @@ func (f *firefox) grafted(r *recording, g *grafted) {
 
 func (f *firefox) end(r *recording) error {
 	f.coroutines(r)
+	f.composables(r)
 	for _, g := range r.grafted() {
 		f.grafted(r, &g)
 	}
