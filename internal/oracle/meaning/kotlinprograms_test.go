@@ -93,32 +93,33 @@ func checkKotlin(t *testing.T, recording []byte, names, log string, allExits boo
 	damaged.report(t, "damaged")
 }
 
-// control exchanges the third pieces of two calls of a method, which must be found.
+// control exchanges the last pieces of two calls of a function that each have two, which must be found.
 func (c *kotlinCheck) control(t *testing.T) {
 	t.Helper()
 	of := map[trace.Method]*coroutine.Call{}
 	for i := range c.r.Coroutines.Calls {
 		call := &c.r.Coroutines.Calls[i]
-		if call.TailCall || !strings.HasPrefix(c.name(call), "programs.") || len(call.Pieces) < 3 {
+		if c.truth.functions[c.name(call)] == nil || call.TailCall || call.BeginUnknown || len(call.Pieces) != 2 ||
+			call.End != coroutine.EndReturned {
 			continue
 		}
 		other := of[call.Method]
 		if of[call.Method] = call; other == nil {
 			continue
 		}
-		other.Pieces[2], call.Pieces[2] = call.Pieces[2], other.Pieces[2]
+		other.Pieces[1], call.Pieces[1] = call.Pieces[1], other.Pieces[1]
 		planted := kotlinCheck{truth: c.truth, r: c.r}
 		planted.lies()
 		if len(planted.wrong) < 2 {
-			t.Errorf("third pieces of two calls of %s are exchanged, and this is found: %q", c.name(call), planted.wrong)
+			t.Errorf("pieces of two calls of %s are exchanged, and this is found: %q", c.name(call), planted.wrong)
 		}
 		return
 	}
-	t.Error("no two calls have three pieces")
+	t.Error("no two calls of a function have two pieces")
 }
 
-// kotlinProgram is compiled programs: a jar, and those of the libraries. The class that takes the calls for debuggers is
-// in front of them on the class path.
+// kotlinProgram is compiled programs: a jar, and those of the libraries. The class that takes the calls for debuggers
+// is in front of them on the class path.
 type kotlinProgram struct {
 	dir, probes string
 	jars        []string
@@ -233,6 +234,14 @@ type kotlinTruth struct {
 	// on has the resumptions of a method on a thread, in the order of time, and the calls of functions with a log as
 	// those of no frame.
 	on map[[2]string][]kotlinResumption
+	// ended has the calls that began in a function with a log on a thread.
+	ended map[[2]string][]kotlinEnded
+}
+
+// kotlinEnded is a call by the function's own log.
+type kotlinEnded struct {
+	begin, end int64
+	thread     string // on which it ended
 }
 
 // kotlinFunction is what a function and its callers have measured.
@@ -255,7 +264,8 @@ type kotlinResumption struct {
 
 func readKotlinLog(t *testing.T, log string) *kotlinTruth {
 	t.Helper()
-	truth := &kotlinTruth{map[string]*kotlinFunction{}, map[int]*kotlinFrame{}, map[[2]string][]kotlinResumption{}}
+	truth := &kotlinTruth{map[string]*kotlinFunction{}, map[int]*kotlinFrame{}, map[[2]string][]kotlinResumption{},
+		map[[2]string][]kotlinEnded{}}
 	for line := range strings.Lines(log) {
 		var name, thread string
 		var frame int
@@ -269,6 +279,12 @@ func readKotlinLog(t *testing.T, log string) *kotlinTruth {
 		if _, err := fmt.Sscanf(line, "called %s %d %s", &name, &nanos, &thread); err == nil {
 			key := [2]string{"programs." + name, thread}
 			truth.on[key] = append(truth.on[key], kotlinResumption{nanos, -1, -1})
+			continue
+		}
+		e := kotlinEnded{}
+		if _, err := fmt.Sscanf(line, "ended %s %s %d %s %d", &name, &thread, &e.begin, &e.thread, &e.end); err == nil {
+			key := [2]string{"programs." + name, thread}
+			truth.ended[key] = append(truth.ended[key], e)
 			continue
 		}
 		if _, err := fmt.Sscanf(line, "resumed %d %s %t %d %s", &frame, &name, &lambda, &nanos, &thread); err != nil {
@@ -286,6 +302,9 @@ func readKotlinLog(t *testing.T, log string) *kotlinTruth {
 	for _, list := range truth.on {
 		slices.SortFunc(list, func(a, b kotlinResumption) int { return cmp.Compare(a.nanos, b.nanos) })
 	}
+	for _, list := range truth.ended {
+		slices.SortFunc(list, func(a, b kotlinEnded) int { return cmp.Compare(a.begin, b.begin) })
+	}
 	return truth
 }
 
@@ -295,8 +314,9 @@ type kotlinCheck struct {
 	r     *analysis.Recording
 	wrong []string
 	// joined is how many resumptions of each frame are in one call.
-	joined                    map[int]int
-	calls, pieces, incomplete int
+	joined map[int]int
+	// ended is how many calls began and ended where the log says.
+	calls, pieces, ended, incomplete int
 }
 
 func (c *kotlinCheck) errorf(format string, args ...any) {
@@ -305,14 +325,19 @@ func (c *kotlinCheck) errorf(format string, args ...any) {
 
 func (c *kotlinCheck) report(t *testing.T, what string) {
 	t.Helper()
-	t.Logf("measured: %s: %d calls with %d resumptions, %d recordings with losses; the log has %d continuations", what,
-		c.calls, c.pieces, c.incomplete, len(c.truth.frames))
+	t.Logf("measured: %s: %d calls with %d resumptions, %d from begin to end, %d recordings with losses; the log has %d "+
+		"continuations", what, c.calls, c.pieces, c.ended, c.incomplete, len(c.truth.frames))
 	for i, text := range c.wrong {
 		if i == 20 {
 			t.Fatalf("and %d more", len(c.wrong)-i)
 		}
 		t.Error(what + ": " + text)
 	}
+}
+
+// thread returns what the log calls the thread of a piece.
+func (c *kotlinCheck) thread(p *coroutine.Piece) string {
+	return strings.ReplaceAll(c.r.Thread(p.Thread).Name, " ", "_")
 }
 
 // name returns what the log calls a method.
@@ -328,7 +353,7 @@ const kotlinClock = time.Microsecond
 // is not the
 // first one of its call, calls that the clock cannot distinguish from it come behind it.
 func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, first bool) (kotlinResumption, bool) {
-	list := c.truth.on[[2]string{name, strings.ReplaceAll(c.r.Thread(p.Thread).Name, " ", "_")}]
+	list := c.truth.on[[2]string{name, c.thread(p)}]
 	n, _ := slices.BinarySearchFunc(list, p.Begin+kotlinClock.Nanoseconds(),
 		func(r kotlinResumption, at int64) int { return cmp.Compare(r.nanos, at+1) })
 	for !first && n > 0 && list[n-1].frame < 0 && list[n-1].nanos > p.Begin {
@@ -354,7 +379,27 @@ func (c *kotlinCheck) lies() {
 		c.calls++
 		c.pieces += len(call.Pieces)
 		c.call(name, call)
+		if c.truth.functions[name] != nil && !call.BeginUnknown && call.End == coroutine.EndReturned {
+			c.ends(name, call)
+		}
 	}
+}
+
+// ends compares where a call began and where it ended: that is how a wrong resumption shows if it is the only one.
+func (c *kotlinCheck) ends(name string, call *coroutine.Call) {
+	first, last := &call.Pieces[0], &call.Pieces[len(call.Pieces)-1]
+	list := c.truth.ended[[2]string{name, c.thread(first)}]
+	n, _ := slices.BinarySearchFunc(list, first.Begin,
+		func(e kotlinEnded, at int64) int { return cmp.Compare(e.begin, at) })
+	for k := n; k < len(list) && (k == n || list[k].begin <= first.Begin+kotlinClock.Nanoseconds()); k++ {
+		e := &list[k]
+		if e.thread == c.thread(last) && e.end >= last.Begin && e.end <= last.End+kotlinClock.Nanoseconds() {
+			c.ended++
+			return
+		}
+	}
+	c.errorf("%s: the call that began on %s at %d did not end on %s by %d", name, c.thread(first), first.Begin,
+		c.thread(last), last.End)
 }
 
 // call compares a call. Its first piece need not be a resumption: functions are called, and lambdas may be. Between two

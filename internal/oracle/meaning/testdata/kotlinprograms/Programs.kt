@@ -21,22 +21,27 @@ fun log(name: String) = own.getOrPut(name) { Own() }
 
 /** The body of a function. */
 inline fun <T> logged(name: String, body: () -> T): T {
+    val began = "ended $name ${thread()}"
     val begin = System.nanoTime()
     try {
         return body()
     } finally {
+        val end = System.nanoTime()
         val o = log(name)
         o.calls.incrementAndGet()
-        o.inside.addAndGet(System.nanoTime() - begin)
+        o.inside.addAndGet(end - begin)
+        calls.add("$began $begin ${thread()} $end")
     }
 }
 
 val calls = ConcurrentLinkedQueue<String>()
 
+fun thread() = Thread.currentThread().name.replace(' ', '_')
+
 /** A call of a function. */
 inline fun <T> calling(name: String, call: () -> T): T {
     val begin = System.nanoTime()
-    calls.add("called $name $begin ${Thread.currentThread().name.replace(' ', '_')}")
+    calls.add("called $name $begin ${thread()}")
     try {
         return call()
     } finally {
