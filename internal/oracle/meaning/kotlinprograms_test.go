@@ -349,14 +349,25 @@ func (c *kotlinCheck) name(call *coroutine.Call) string {
 // kotlinClock is by how much a time of a recording may be too small.
 const kotlinClock = time.Microsecond
 
-// resumption finds a piece in the log: the last resumption of its method on its thread before it began. If it
-// is not the
-// first one of its call, calls that the clock cannot distinguish from it come behind it.
-func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, first bool) (kotlinResumption, bool) {
+// resumption finds a piece in the log: the last resumption of its method on its thread before it began. The clock may
+// not distinguish it from others behind it. So an earlier one is taken if it fits one of some rules, and calls are
+// passed over, unless it is the first piece of a call, which has no rules.
+func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, rules ...func(kotlinResumption) bool,
+) (kotlinResumption, bool) {
 	list := c.truth.on[[2]string{name, c.thread(p)}]
 	n, _ := slices.BinarySearchFunc(list, p.Begin+kotlinClock.Nanoseconds(),
 		func(r kotlinResumption, at int64) int { return cmp.Compare(r.nanos, at+1) })
-	for !first && n > 0 && list[n-1].frame < 0 && list[n-1].nanos > p.Begin {
+	for _, fits := range rules {
+		for k := n; k > 0; k-- {
+			if fits(list[k-1]) {
+				return list[k-1], true
+			}
+			if list[k-1].nanos <= p.Begin {
+				break
+			}
+		}
+	}
+	for len(rules) > 0 && n > 0 && list[n-1].frame < 0 && list[n-1].nanos > p.Begin {
 		n--
 	}
 	if n == 0 {
@@ -405,10 +416,12 @@ func (c *kotlinCheck) ends(name string, call *coroutine.Call) {
 // call compares a call. Its first piece need not be a resumption: functions are called, and lambdas may be. Between two
 // pieces, others may be missing if it is said that the call may have run.
 func (c *kotlinCheck) call(name string, call *coroutine.Call) {
-	first, _ := c.resumption(name, &call.Pieces[0], true)
+	first, _ := c.resumption(name, &call.Pieces[0])
 	last, resumed := first, 0
 	for k := 1; k < len(call.Pieces); k++ {
-		at, ok := c.resumption(name, &call.Pieces[k], false)
+		at, ok := c.resumption(name, &call.Pieces[k], func(r kotlinResumption) bool {
+			return r.frame >= 0 && r.frame == last.frame && r.index == last.index+1
+		}, func(r kotlinResumption) bool { return k == 1 && r.index == 0 })
 		// If the log does not have the calls of the method, the first piece may be one.
 		called := k == 1 && (first.frame < 0 || c.truth.functions[name] == nil && first.frame != at.frame)
 		next := last.index + 1
