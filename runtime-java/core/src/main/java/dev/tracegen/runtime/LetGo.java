@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * Lets methods go that are switched off and are called very often all the same. {@link AppMethodBeat} then returns at
  * once from each call of them: no state of a thread is looked at, and the call is not counted. So it costs next to
  * nothing, and the JIT inlines it. After a time the method comes back for a moment, so that it is seen whether it still
- * floods. Used by the sampler only, as {@link Gate}.
+ * floods. Used by the sampler only, as {@link Gate}, and on a JVM only, see {@link Edition}.
  *
  * <p><b>What takes time stays visible.</b> Once the JIT inlines a method and what it calls, no stack shows it, because
  * a thread stops for one only where compiled code lets it. A reader looks for the methods that take the time. So if
@@ -24,9 +24,9 @@ import java.util.concurrent.locks.LockSupport;
  * carried out that it is off, so none begins. The records that were copied show it.
  * <li>{@link #LEAVING}: each thread takes all calls that are open for ones whose exits are left out, see
  * {@link ThreadGate#apply}, and counts those that begin from here on.
- * <li>{@link #GONE}: when each thread has done so, the bit of the method is set. An exit that does not see it is left
- * out by the thread's state, one that sees it, by the bit.
- * <li>{@link #RETURNING}: each thread is asked to do the same as when the method left. Then the bit is cleared. The
+ * <li>{@link #GONE}: when each thread has done so, the byte of the method in {@link Edition#LET_GO} is set. An exit
+ * that does not see it is left out by the thread's state, one that sees it, by the byte.
+ * <li>{@link #RETURNING}: each thread is asked to do the same as when the method left. Then the byte is 0 again. The
  * method is still off, and counted. An exit of a call whose entry was not counted is left out, as there is no call that
  * was entered since; it is outermost, so it comes last.
  * </ol>
