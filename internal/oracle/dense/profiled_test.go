@@ -47,7 +47,7 @@ func TestCorpusProfile(t *testing.T) {
 			checkPrice(t, r, first, plain, run(r, Plain))
 			profile := new(filter.Profile)
 			learned := learn(t, r, profile, first.File, standard)
-			if learned.None == 0 {
+			if learned.None == 0 && p.Name != "loop" { // its tiny method is bounded, and not traced
 				t.Fatalf("nothing was learned: %+v", learned)
 			}
 			next, err := r.With(t.Context(), profile)

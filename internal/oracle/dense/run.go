@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -83,8 +85,8 @@ func JDKs() ([]oracle.JDK, error) {
 	return []oracle.JDK{first}, nil
 }
 
-// Prepare fetches a program's jars, and instruments them and the runtime with default options. The program runs on the
-// JDK. Its files are below dir.
+// Prepare fetches a program's jars, and instruments them and the runtime with the options of record. The program runs
+// on the JDK. Its files are below dir.
 func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, dir string) (*Prepared, error) {
 	runtime, err := oracle.Runtime()
 	if err != nil {
@@ -127,11 +129,15 @@ func (r *Prepared) With(ctx context.Context, profile *filter.Profile) (*Prepared
 	return &next, next.instrument(ctx, profile)
 }
 
-// instrument instruments the program and the runtime, with a profile unless that is nil.
+// instrument instruments the program and the runtime as record does, with a profile unless that is nil.
 func (r *Prepared) instrument(ctx context.Context, profile *filter.Profile) error {
+	libraries, err := r.libraries()
+	if err != nil {
+		return err
+	}
 	config := pipeline.Config{
-		Filter: filter.New(filter.Options{Trivial: filter.Smart, Profile: profile}),
-		Inject: inject.Options{Exits: inject.ExitsThrows},
+		Filter: filter.New(filter.Options{Profile: profile, Scope: filter.ScopeOwnAndLibraries, Libraries: libraries}),
+		Inject: inject.Options{Exits: inject.ExitsExact, KeepCompilable: true, Coroutines: true},
 		Jobs:   2,
 	}
 	r.instrumented, r.traced = nil, map[Method]bool{}
@@ -149,6 +155,26 @@ func (r *Prepared) instrument(ctx context.Context, profile *filter.Profile) erro
 		r.traced[methodOf(m.Identity)] = true
 	}
 	return nil
+}
+
+// libraries returns the classes of the archives that record takes for libraries.
+func (r *Prepared) libraries() (map[string]bool, error) {
+	gathered, err := program.Gather(r.plain, nil, r.dir, r.args[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	classes := make(map[string]bool)
+	for _, file := range gathered.Libraries {
+		archive, err := zip.OpenReader(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		for _, entry := range archive.File {
+			classes[strings.TrimSuffix(entry.Name, ".class")] = true
+		}
+		archive.Close()
+	}
+	return classes, nil
 }
 
 // fetch fetches what the arguments stand for, and the sources that the program reads.
