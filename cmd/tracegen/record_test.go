@@ -468,9 +468,17 @@ func TestRecordLetsMethodsGo(t *testing.T) {
 		if line := strings.TrimSpace(plain.stdout); !strings.Contains(r.stdout, line) {
 			t.Errorf("%s: it does not print %q:\n%s", gate, line, r.stdout)
 		}
+		b.want(r.stderr, `; to pay less: record --profile Flood-profile\.txt \(methods left out: [1-9]`)
 		if more := strings.Contains(r.stdout, "more than "); more != (gate == "auto") {
 			t.Errorf("%s: the answer says %v that there were more calls:\n%s", gate, more, r.stdout)
 		}
+	}
+	// The recording says how the next one costs less.
+	b.want(b.read("Flood-profile.txt"), `(?m)^none .* Flood mix `)
+	r := b.record(0, "--profile", "Flood-profile.txt", "--", "java", "-cp", "flood", "Flood", "plain")
+	mapping := b.read("Flood-mapping.txt")
+	if strings.Contains(mapping, "mix") || strings.Contains(r.stderr, "to pay less") {
+		t.Errorf("with the profile:\n%s%s", mapping, r.stderr)
 	}
 }
 

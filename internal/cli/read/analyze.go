@@ -192,8 +192,10 @@ type analyzing struct {
 	unnamed bool                      // there is no mapping
 	names   []*resolve.Names          // of the recordings, if there is none
 	ended   func(*analysis.Recording) // is called for each recording, or nil
-	lost    []error                   // recordings that lack more than largeLoss
-	skipped int                       // recordings of other builds
+	next    string                    // see [cli.Answer.Profile]
+	learned func(added, all int)
+	lost    []error // recordings that lack more than largeLoss
+	skipped int     // recordings of other builds
 }
 
 // run reads the recordings that args name and writes the output.
@@ -272,7 +274,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) err
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
 	a.naming.Mapping = wanted.Mapping
-	a.ended = wanted.End
+	a.ended, a.next, a.learned = wanted.End, wanted.Profile, wanted.Learned
 	return a.run(ctx, wanted.Recordings)
 }
 
@@ -390,30 +392,70 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 
 // learn does so for --profile.
 func (p *passes) learn(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
-	profile := new(filter.Profile)
-	data, err := userfile.ReadText(p.profile, maxProfile)
-	if err == nil {
-		profile, err = filter.ParseProfile(p.profile, []byte(data))
-	}
-	if err == nil && profile.Rules > 0 {
-		err = fmt.Errorf("%s has rules of a baseline profile, which would be lost: name another file", p.profile)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	profile, err := readProfile(p.profile)
+	if err != nil {
 		return nil, fmt.Errorf("--profile: %w", err)
 	}
 	methods := new(answer.Methods)
 	methods.Connect(o)
 	return func(m *resolve.Mappings) error {
-		learned := methods.Learn(profile, answer.Budget{Calls: float64(p.maxCalls), Dex: int64(p.maxDex)}, m.Loaded())
-		err := cli.WriteTo(p.con, p.profile, func(w io.Writer) error {
-			_, err := profile.WriteTo(w)
-			return err
-		})
-		if err != nil {
+		learned := methods.Learn(profile, p.budget(), m.Loaded())
+		if err := p.writeProfile(profile, p.profile); err != nil {
 			return err
 		}
 		return learned.Write(w, p.profile)
 	}, nil
+}
+
+func (p *passes) budget() answer.Budget {
+	return answer.Budget{Calls: float64(p.maxCalls), Dex: int64(p.maxDex)}
+}
+
+// readProfile returns the profile in a file, an empty one if there is no file. A profile with rules is an error.
+func readProfile(file string) (*filter.Profile, error) {
+	data, err := userfile.ReadText(file, maxProfile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return new(filter.Profile), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	profile, err := filter.ParseProfile(file, []byte(data))
+	if err == nil && profile.Rules > 0 {
+		err = fmt.Errorf("%s has rules of a baseline profile, which would be lost: name another file", file)
+	}
+	return profile, err
+}
+
+func (p *passes) writeProfile(profile *filter.Profile, file string) error {
+	return cli.WriteTo(p.con, file, func(w io.Writer) error {
+		_, err := profile.WriteTo(w)
+		return err
+	})
+}
+
+// learnNext writes the profile for the next recording, if methods are to be added to it. It leaves a file alone that is
+// no profile: analyze --profile says what is wrong with it.
+func (p *passes) learnNext(methods *answer.Methods, m *resolve.Mappings) error {
+	if p.next == "" {
+		return nil
+	}
+	profile, err := readProfile(p.next)
+	if err != nil {
+		return nil
+	}
+	added := methods.Learn(profile, p.budget(), m.Loaded()).None
+	all := 0
+	for _, line := range profile.Lines {
+		if !line.Traced {
+			all++
+		}
+	}
+	p.learned(added, all)
+	if added == 0 {
+		return nil
+	}
+	return p.writeProfile(profile, p.next)
 }
 
 // maxProfile is the size in bytes above which a profile is not read.
@@ -430,7 +472,12 @@ func (p *passes) report(o *analysis.Options, w io.Writer) (finish func(*resolve.
 	}
 	screen := answer.Screen{Idle: p.idle, Details: p.con.Verbose}
 	screen.Connect(o)
-	return func(*resolve.Mappings) error { return screen.Close(w) }
+	return func(m *resolve.Mappings) error {
+		if err := screen.Close(w); err != nil {
+			return err
+		}
+		return p.learnNext(&screen.Methods, m)
+	}
 }
 
 // export does so for a format of package export.

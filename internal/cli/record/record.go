@@ -68,7 +68,9 @@ when the JVM loads it. The JDK's own classes are not instrumented.
 The program has the terminal, the working directory and the environment of tracegen.
 Ctrl-C ends the program, and record goes on: it waits for the program's end and
 analyzes the recording. The recording stays, with the mapping that analyze needs, as
-NAME.tgd and NAME-mapping.txt, with the name of the archive or of the main class.
+NAME.tgd and NAME-mapping.txt, with the name of the archive or of the main class. If
+methods were called so often that recording cost much, NAME-profile.txt names them: with
+--profile, the next recording leaves them out.
 
 A command that is not java, such as a start script, is run with JAVA_TOOL_OPTIONS,
 which every JVM reads. --also must name the archives then, as record cannot see them.

@@ -15,13 +15,18 @@ import (
 func (r *recorder) analyze(ctx context.Context) error {
 	var costs []*analysis.Cost
 	off := 0
-	failed := r.analysis.Run(ctx, r.con, cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Format: r.format,
-		Output: r.answer, End: func(recording *analysis.Recording) {
+	wanted := cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Format: r.format, Output: r.answer,
+		End: func(recording *analysis.Recording) {
 			costs = append(costs, recording.Cost)
 			if c := recording.Completeness; c != nil {
 				off += c.MethodsOff
 			}
-		}})
+		}}
+	added, all := 0, 0
+	if !r.con.Quiet {
+		wanted.Profile, wanted.Learned = r.profile(), func(more, methods int) { added, all = more, methods }
+	}
+	failed := r.analysis.Run(ctx, r.con, wanted)
 	if failed != nil && !errors.As(failed, new(cli.CheckFailed)) {
 		return fmt.Errorf("%w; the recording is %s, its mapping %s", failed, r.recording, r.mapping)
 	}
@@ -33,18 +38,23 @@ func (r *recorder) analyze(ctx context.Context) error {
 		r.con.Inform("recorded: %s, with the mapping %s", strings.Join(r.recordings, ", "), r.mapping)
 		r.con.Inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
 			strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
-		r.con.Inform("recording cost: %s%s", analysis.SumCosts(costs), r.cheaper(words, off))
+		r.con.Inform("recording cost: %s%s", analysis.SumCosts(costs), r.cheaper(words, off+added > 0, all))
 	}
 	return failed
 }
 
-// cheaper says how the next recording of the program costs less, if methods made so many calls that they were switched
-// off.
-func (r *recorder) cheaper(recordings []string, off int) string {
-	if off == 0 {
+func (r *recorder) profile() string { return stem(r.recording) + "-profile.txt" }
+
+// cheaper says how the next recording of the program costs less, if there were very many calls. methods is how many the
+// profile leaves out; it is 0 for an answer that writes none.
+func (r *recorder) cheaper(recordings []string, many bool, methods int) string {
+	profile := shellWord(r.profile())
+	switch {
+	case !many:
 		return ""
+	case methods > 0:
+		return fmt.Sprintf("; to pay less: record --profile %s (methods left out: %d)", profile, methods)
 	}
-	profile := shellWord(stem(r.recording) + "-profile.txt")
 	return fmt.Sprintf("; to pay less: tracegen analyze %s --mapping %s --profile %s, then record --profile %s",
 		strings.Join(recordings, " "), shellWord(r.mapping), profile, profile)
 }

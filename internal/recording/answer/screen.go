@@ -29,8 +29,9 @@ type Screen struct {
 	Idle bool
 	// Details is set if a [Text] has been written before: the screen does not repeat what that says of recordings.
 	Details bool
+	// Methods sums up the methods of all recordings.
+	Methods Methods
 
-	methods    Methods
 	recordings []*analysis.Recording
 	causes     map[string]*cause
 	machine    machineFacts
@@ -58,8 +59,8 @@ func (s *Screen) Connect(o *analysis.Options) {
 	s.causes, s.seen = map[string]*cause{}, map[methodKey]seenTime{}
 	first(&o.Stall, s.stall)
 	first(&o.End, func(r *analysis.Recording) { s.recordings = append(s.recordings, r) })
-	s.methods.least = leastSamples
-	s.methods.Connect(o)
+	s.Methods.least = leastSamples
+	s.Methods.Connect(o)
 }
 
 // stall counts a stall with those of its cause.

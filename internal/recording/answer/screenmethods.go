@@ -38,7 +38,7 @@ func (s *Screen) rank(m *MethodTotal) ranked {
 // that is not known apart, in at most so many lines.
 func (s *Screen) ranking(room int) []string {
 	var all []ranked
-	for _, m := range s.methods.Sorted(OrderSelf) {
+	for _, m := range s.Methods.Sorted(OrderSelf) {
 		if !m.NotRecorded() {
 			all = append(all, s.rank(m))
 		}
