@@ -207,8 +207,8 @@ type Answer struct {
 	Format, Output string
 	// End is called for each recording when it has been read.
 	End func(*analysis.Recording)
-	// Profile is the file to which methods are added that the next recording need not trace, "" for none. Learned is
-	// called with how many were added, and how many there are. In the format report only.
-	Profile string
-	Learned func(added, all int)
+	// Profile returns, when all has been read, the file to which methods are added that the next recording need not
+	// trace, "" for none. Learned is called with how many there are. In the format report only.
+	Profile func() string
+	Learned func(methods int)
 }

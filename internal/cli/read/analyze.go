@@ -192,8 +192,8 @@ type analyzing struct {
 	unnamed bool                      // there is no mapping
 	names   []*resolve.Names          // of the recordings, if there is none
 	ended   func(*analysis.Recording) // is called for each recording, or nil
-	next    string                    // see [cli.Answer.Profile]
-	learned func(added, all int)
+	next    func() string             // see [cli.Answer.Profile]
+	learned func(methods int)
 	lost    []error // recordings that lack more than largeLoss
 	skipped int     // recordings of other builds
 }
@@ -434,28 +434,25 @@ func (p *passes) writeProfile(profile *filter.Profile, file string) error {
 	})
 }
 
-// learnNext writes the profile for the next recording, if methods are to be added to it. It leaves a file alone that is
-// no profile: analyze --profile says what is wrong with it.
+// learnNext writes the profile for the next recording, if record wants it. It leaves a file alone that is no profile:
+// analyze --profile says what is wrong with it.
 func (p *passes) learnNext(methods *answer.Methods, m *resolve.Mappings) error {
-	if p.next == "" {
+	if p.next == nil || p.next() == "" {
 		return nil
 	}
-	profile, err := readProfile(p.next)
+	profile, err := readProfile(p.next())
 	if err != nil {
 		return nil
 	}
-	added := methods.Learn(profile, p.budget(), m.Loaded()).None
-	all := 0
+	methods.Learn(profile, p.budget(), m.Loaded())
+	none := 0
 	for _, line := range profile.Lines {
 		if !line.Traced {
-			all++
+			none++
 		}
 	}
-	p.learned(added, all)
-	if added == 0 {
-		return nil
-	}
-	return p.writeProfile(profile, p.next)
+	p.learned(none)
+	return p.writeProfile(profile, p.next())
 }
 
 // maxProfile is the size in bytes above which a profile is not read.

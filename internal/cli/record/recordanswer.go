@@ -22,9 +22,13 @@ func (r *recorder) analyze(ctx context.Context) error {
 				off += c.MethodsOff
 			}
 		}}
-	added, all := 0, 0
-	if !r.con.Quiet {
-		wanted.Profile, wanted.Learned = r.profile(), func(more, methods int) { added, all = more, methods }
+	learned := 0
+	wanted.Learned = func(methods int) { learned = methods }
+	wanted.Profile = func() string {
+		if off == 0 || r.con.Quiet {
+			return ""
+		}
+		return r.profile()
 	}
 	failed := r.analysis.Run(ctx, r.con, wanted)
 	if failed != nil && !errors.As(failed, new(cli.CheckFailed)) {
@@ -38,22 +42,22 @@ func (r *recorder) analyze(ctx context.Context) error {
 		r.con.Inform("recorded: %s, with the mapping %s", strings.Join(r.recordings, ", "), r.mapping)
 		r.con.Inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
 			strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
-		r.con.Inform("recording cost: %s%s", analysis.SumCosts(costs), r.cheaper(words, off+added > 0, all))
+		r.con.Inform("recording cost: %s%s", analysis.SumCosts(costs), r.cheaper(words, off, learned))
 	}
 	return failed
 }
 
 func (r *recorder) profile() string { return stem(r.recording) + "-profile.txt" }
 
-// cheaper says how the next recording of the program costs less, if there were very many calls. methods is how many the
-// profile leaves out; it is 0 for an answer that writes none.
-func (r *recorder) cheaper(recordings []string, many bool, methods int) string {
+// cheaper says how the next recording of the program costs less, if methods made so many calls that they were switched
+// off. learned is how many the profile leaves out; it is 0 for an answer that writes none.
+func (r *recorder) cheaper(recordings []string, off, learned int) string {
 	profile := shellWord(r.profile())
 	switch {
-	case !many:
+	case off == 0:
 		return ""
-	case methods > 0:
-		return fmt.Sprintf("; to pay less: record --profile %s (methods left out: %d)", profile, methods)
+	case learned > 0:
+		return fmt.Sprintf("; to pay less: record --profile %s (methods left out: %d)", profile, learned)
 	}
 	return fmt.Sprintf("; to pay less: tracegen analyze %s --mapping %s --profile %s, then record --profile %s",
 		strings.Join(recordings, " "), shellWord(r.mapping), profile, profile)
