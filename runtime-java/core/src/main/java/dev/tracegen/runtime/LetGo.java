@@ -80,6 +80,12 @@ final class LetGo {
     private static long shownNanos;
     private static int shownCalls;
 
+    /** For how long what is slow gives way to letting methods go, see {@link #isDue}. */
+    private static final long DUE_NANOS = 10000000000L;
+
+    /** Since when a method has waited to be let go; 0 if none waits. */
+    private static long waitingSince;
+
     private final Recorder recorder;
     private final RecorderOptions options;
     private long lookedNanos;
@@ -153,6 +159,7 @@ final class LetGo {
         Arrays.fill(Edition.LET_GO, (byte) 0);
         AppMethodBeat.shown = 0;
         seen = 0;
+        waitingSince = 0;
     }
 
     /** Reports whether a method is let go. */
@@ -188,6 +195,14 @@ final class LetGo {
         }
     }
 
+    /**
+     * Reports whether a method waits to be let go. Where hundreds of threads flood, each stack of one takes as long as it
+     * waits for a processor, tens of milliseconds, and meanwhile the flood goes on.
+     */
+    static boolean isDue(long now) {
+        return waitingSince != 0 && now - waitingSince < DUE_NANOS;
+    }
+
     /** Reports whether methods are to be looked at now. */
     boolean due(long now) {
         return now - lookedNanos >= LOOK_NANOS;
@@ -208,6 +223,7 @@ final class LetGo {
         noteRecords(now);
         Gate.Method next = nextToReturn(methods, now);
         boolean changed = false;
+        boolean waits = false;
         for (int slot = 1; slot <= methods.size(); slot++) {
             Gate.Method m = methods.get(slot - 1);
             State s = m.letGo;
@@ -243,7 +259,9 @@ final class LetGo {
                 changes.add(-m.id);
                 changed |= !m.wanted();
             }
+            waits |= s.phase == LEAVING || s.phase == COUNTED && s.floods > 0;
         }
+        waitingSince = !waits ? 0 : waitingSince == 0 ? now : waitingSince;
         return changed;
     }
 

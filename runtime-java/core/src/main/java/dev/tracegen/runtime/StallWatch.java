@@ -22,6 +22,9 @@ final class StallWatch {
     /** How much of the time that is to come they may take at once. */
     private static final long AHEAD_NANOS = 250000000L;
 
+    /** A stack that takes longer is one of a thread that waits for a processor. */
+    private static final long SLOW_NANOS = 10000000L;
+
     /** How many threads are sampled of which each holds the lock that the one before waits for. */
     private static final int MAX_OWNERS = 8;
 
@@ -40,6 +43,9 @@ final class StallWatch {
 
     /** Up to when the samples' share of the time is used: very many threads may wait at once. */
     private long usedUntil;
+
+    /** Whether the last stack took long. */
+    private boolean slow;
 
     StallWatch(Recorder recorder, Ticker ticker, WriterQueue out, Delivery delivery, Suspensions suspensions,
             SignsOfLife signs, SteadySamples steady) {
@@ -159,7 +165,8 @@ final class StallWatch {
             f.nextQuietSample = threshold;
         }
         long quiet = now - f.quietSince - suspensions.within(f.quietSince, now);
-        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || usedUntil - now <= AHEAD_NANOS)) {
+        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || usedUntil - now <= AHEAD_NANOS
+                && !(slow && LetGo.isDue(now)))) {
             if (elapsed >= f.nextSample) {
                 f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
                         : elapsed + elapsed / 4;
@@ -180,7 +187,9 @@ final class StallWatch {
     }
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) {
+        long begin = platform.nanoTime();
         StackSample sample = StackSample.of(t, recorder);
+        slow = platform.nanoTime() - begin > SLOW_NANOS;
         if (!recorder.recording()) {
             // It was stopped before or meanwhile: the stack may show the recorder's own shutdown hook.
             return;

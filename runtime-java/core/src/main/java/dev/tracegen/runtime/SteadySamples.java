@@ -41,6 +41,9 @@ final class SteadySamples {
     /** A stack costs as much as each of its frames and so many more. */
     private static final int OTHER_FRAMES = 100;
 
+    /** At most one part in so many of the time is spent on stacks while methods wait to be let go. */
+    private static final int DUE_SHARE = 10;
+
     /** What part of its time counts as the cost of a sample that was lost because the thread did not stop for long. */
     private static final int LOST_SHARE = 5;
 
@@ -120,7 +123,8 @@ final class SteadySamples {
             others = due == null ? others : Math.min(others, due.sampled.nextStack);
             long pause = WORK_SHARE * (stack + rest);
             // The first ones may have waited for a processor, all of them.
-            next = Math.max(others, after + (measured < frameNanos.length ? Math.min(5 * USUAL_NANOS, pause) : pause));
+            pause = measured < frameNanos.length ? Math.min(5 * USUAL_NANOS, pause) : pause;
+            next = Math.max(others, after + Math.max(pause, LetGo.isDue(after) ? DUE_SHARE * taking : 0));
         }
         return Math.max(1, next - now);
     }

@@ -114,6 +114,24 @@ class LetGoTest {
         assertEquals("2=1 2=0", changes());
     }
 
+    /** While a method waits to be let go, slow stacks give way to that, but not for ever. */
+    @Test
+    void aMethodThatFloodsIsDueUntilItIsLetGo() throws Exception {
+        start(new RecorderOptions());
+        call(1);
+        assertFalse(LetGo.isDue(platform.nanoTime()));
+        assertTrue(Recorder.setGate(new int[] {2}, DIGEST));
+        Await.until("the method waits", () -> {
+            call(2, -2, 2, -2);
+            platform.pass(101);
+            platform.awaitCheck();
+            return LetGo.isDue(platform.nanoTime());
+        });
+        assertFalse(LetGo.isDue(platform.nanoTime() + 60_000_000_000L));
+        awaitGone(2, true);
+        assertFalse(LetGo.isDue(platform.nanoTime()));
+    }
+
     /** Calls that began before the method was let go, or meanwhile, have no exit when it is on again. */
     @Test
     void anExitFromBeforeIsLeftOut() throws Exception {
