@@ -388,7 +388,7 @@ func TestRecordSpringBoot(t *testing.T) {
 	if r.stdout != plain.stdout {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
-	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` util\.Util\.answer$`, ` util\.Version\.name$`,
+	b.want(b.read("answer.txt"), ` app\.Main\.main( +\[.*)?$`, ` util\.Util\.run$`, ` util\.Version\.name$`,
 		` org\.springframework\.boot\.loader\.launch\.`)
 
 	// Instrumented as it is, it runs with the command of docs/instrument.md.
