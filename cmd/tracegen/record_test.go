@@ -532,6 +532,28 @@ public class Changed {
 	}
 }
 
+// TestRecordClassesOfOneHash records a program with a class that is not traced, and has Java's hash code of the name
+// of a traced one, and with one that is traced in another version only: neither was changed.
+func TestRecordClassesOfOneHash(t *testing.T) {
+	nightly.Only(t, "commands")
+	b := newJavaBench(t)
+	text := "class Text { static String of(int n) { String s = \"\"; for (int i = 0; i < n; i++) s += i; return s; } }"
+	b.compile("base", "", map[string]string{"Text.java": text, "Aa.java": `
+public class Aa implements BB {
+    public static void main(String[] a) throws Exception { System.out.println(Text.of(spin(3))); }` + spin + `
+}
+interface BB { }`})
+	b.compile("newer", "", map[string]string{"Text.java": "class Text { static String of(int n) { return \"newer\"; } }"})
+	b.mkdir("base/META-INF/versions/9")
+	b.rename("newer/Text.class", "base/META-INF/versions/9/Text.class")
+	b.archive("app.jar", "Multi-Release: true\r\nMain-Class: Aa\r\n", "base")
+	r := b.record(0, "--format", "table", "--", "java", "-jar", "app.jar")
+	b.want(r.stdout, `^newer`, ` Aa\.main$`)
+	if strings.Contains(r.stderr, "warning") {
+		t.Errorf("record says:\n%s", r.stderr)
+	}
+}
+
 // TestRecordStartScript records what a start script runs, whose archives --also names.
 func TestRecordStartScript(t *testing.T) {
 	nightly.Only(t, "commands")

@@ -33,12 +33,14 @@ const (
 type row struct {
 	name           int32 // hash of the name
 	crc            int32 // of the original
-	original, size int32 // of the class files
+	original, size int32 // of the class files; size is 0 if the class did not change
 	method         uint16
 	data           []byte
 }
 
-// WriteClasses writes the classes that changed, of all pairs, to the file at path. It returns their number.
+// WriteClasses writes the classes that changed, of all pairs, to the file at path. It returns the number of rows. A
+// class that did not change has a row if a changed one has its hash: another version of it, or one with another name.
+// Without it, the agent would count the class as one that differs from its original.
 func WriteClasses(path string, pairs []Pair) (count int, err error) {
 	var rows []row
 	for _, p := range pairs {
@@ -58,15 +60,21 @@ func WriteClasses(path string, pairs []Pair) (count int, err error) {
 	}
 	// The order is that in which the agent searches. Equal classes of several archives are one row.
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.crc, b.crc), cmp.Compare(a.original, b.original))
+		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.crc, b.crc), cmp.Compare(a.original, b.original),
+			-cmp.Compare(a.size, b.size))
 	})
 	rows = slices.CompactFunc(rows, func(a, b row) bool {
 		return a.name == b.name && a.crc == b.crc && a.original == b.original
 	})
+	changed := map[int32]bool{}
+	for _, r := range rows {
+		changed[r.name] = changed[r.name] || r.size > 0
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !changed[r.name] })
 	return len(rows), writeRows(path, rows)
 }
 
-// appendRows adds the rows of the classes of one archive that changed.
+// appendRows adds the rows of the classes of one archive.
 func appendRows(rows []row, original, rewritten *input.Input) ([]row, error) {
 	after := map[string]*zipfile.Entry{}
 	for i := range rewritten.Containers[0].Entries {
@@ -79,20 +87,24 @@ func appendRows(rows []row, original, rewritten *input.Input) ([]row, error) {
 	for i := range entries {
 		before := entries[i].Zip
 		now := after[entries[i].Name]
-		isClass := strings.HasSuffix(entries[i].Name, ".class")
-		if !isClass || now == nil || now.CRC32 == before.CRC32 && now.Size == before.Size {
+		if !strings.HasSuffix(entries[i].Name, ".class") || now == nil {
 			continue
 		}
+		changed := now.CRC32 != before.CRC32 || now.Size != before.Size
 		data, err := codec.Read(before, buffer)
-		if err != nil {
+		if err != nil && changed {
 			return nil, err
 		}
-		buffer = data
 		hash, ok := nameHash(data)
-		if !ok {
+		if err != nil || !ok {
 			continue
 		}
-		rows = append(rows, row{hash, int32(before.CRC32), int32(len(data)), int32(now.Size), now.Method, now.Raw()})
+		buffer = data
+		r := row{name: hash, crc: int32(before.CRC32), original: int32(len(data))}
+		if changed {
+			r.size, r.method, r.data = int32(now.Size), now.Method, now.Raw()
+		}
+		rows = append(rows, r)
 	}
 	return rows, nil
 }

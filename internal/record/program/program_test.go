@@ -172,6 +172,34 @@ func TestWriteClasses(t *testing.T) {
 	}
 }
 
+// TestWriteClassesOfOneHash writes a class that did not change if a changed one has its hash, which other versions of
+// it have, and others by chance: so the agent knows it. One of another hash is left out.
+func TestWriteClassesOfOneHash(t *testing.T) {
+	dir := t.TempDir()
+	const version = "META-INF/versions/9/Aa.class"
+	rest := []string{version, class("Aa", "n"), "BB.class", class("BB", "m"), "C.class", class("C", "m")}
+	longer := class("Aa", strings.Repeat("long", 200))
+	before := fixture.Write(t, filepath.Join(dir, "a.jar"),
+		fixture.Zip(t, append([]string{"Aa.class", class("Aa", "m")}, rest...)...))
+	after := fixture.Write(t, filepath.Join(dir, "b.jar"),
+		fixture.Zip(t, append([]string{"Aa.class", longer}, rest...)...))
+	file := filepath.Join(dir, "classes")
+	// The second pair has the class that changed in the first one.
+	pairs := []program.Pair{{Original: before, Rewritten: after}, {Original: before, Rewritten: before}}
+	if count, err := program.WriteClasses(file, pairs); err != nil || count != 3 {
+		t.Fatalf("%d classes, %v", count, err)
+	}
+	data := fixture.Read(t, file)
+	var sizes []uint32
+	for i := range 3 {
+		sizes = append(sizes, binary.BigEndian.Uint32(data[16+32*i+12:]))
+	}
+	slices.Sort(sizes)
+	if want := []uint32{0, 0, uint32(len(longer))}; !slices.Equal(sizes, want) {
+		t.Errorf("sizes of rewritten classes: %d, want %d", sizes, want)
+	}
+}
+
 // TestStatus reads what the agent would write.
 func TestStatus(t *testing.T) {
 	file, err := program.NewStatus("x/classes")

@@ -80,9 +80,12 @@ public final class Agent implements ClassFileTransformer {
             byte[] rewritten = classes.get(first, hash, (int) crc.getValue(), original.length);
             if (rewritten == null) {
                 status.differs(name);
-            } else {
-                status.replaced();
+                return null;
             }
+            if (rewritten.length == 0) {
+                return null;
+            }
+            status.replaced();
             return rewritten;
         } catch (Throwable e) {
             status.differs(name);

@@ -20,7 +20,7 @@ import java.util.zip.Inflater;
  *     4         String.hashCode of the class's internal name
  *     4         CRC-32 of the original class file
  *     4         size of the original
- *     4         size of the rewritten class file
+ *     4         size of the rewritten class file; 0 if the class is not rewritten
  *     4         its size in this file
  *     4         1 if it is deflated, 0 if it is stored
  *     8         its offset in this file
@@ -60,7 +60,10 @@ final class RewrittenClasses {
         return low < count && file.getInt(HEAD + low * ROW) == hash ? low : -1;
     }
 
-    /** Returns the rewritten class of an original, searched from a row on; null if there is none. */
+    /**
+     * Returns the rewritten class of an original, searched from a row on; empty if the original is not rewritten, null
+     * if it is not known.
+     */
     byte[] get(int row, int hash, int crc, int size) throws IOException, DataFormatException {
         for (; row < count; row++) {
             int at = HEAD + row * ROW;
