@@ -97,7 +97,7 @@ func OfTool(method string) bool {
 var toolPrefixes = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
 
 // WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called:
-// the thread was reporting the begin or the end of the call below.
+// the thread was reporting the begin or the end of the call below. It also leaves out how the JVM calls the agent.
 func WithoutTool(frames []string) []string {
 	inner := 0
 	for i, f := range frames {
@@ -107,8 +107,13 @@ func WithoutTool(frames []string) []string {
 			break
 		}
 	}
+	for inner > 0 && inner < len(frames) && beginsWith(FrameMethod(frames[inner]), instrumentPrefixes) {
+		inner++
+	}
 	return frames[inner:]
 }
+
+var instrumentPrefixes = []string{"java.lang.instrument.", "sun.instrument."}
 
 func beginsWith(method string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })

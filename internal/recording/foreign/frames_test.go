@@ -15,6 +15,10 @@ func TestWithoutTool(t *testing.T) {
 		app   = "app//a.B.work(B.java:1)"
 		main  = "app//a.B.main(B.java:1)"
 		sleep = "java.lang.Thread.sleep(Native Method)"
+		agent = "dev.tracegen.agent.Agent.transform(Agent.java:1)"
+		form  = "java.instrument/java.lang.instrument.ClassFileTransformer.transform(ClassFileTransformer.java:1)"
+		calls = "java.instrument/sun.instrument.InstrumentationImpl.transform(InstrumentationImpl.java:1)"
+		loads = "java.base/java.lang.ClassLoader.defineClass1(Native Method)"
 	)
 	for _, c := range []struct{ stack, want []string }{
 		{[]string{app, main}, []string{app, main}},
@@ -24,6 +28,8 @@ func TestWithoutTool(t *testing.T) {
 		{[]string{"com.tencent.matrix.trace.core.AppMethodBeat.o(A.java:1)", app}, []string{app}},
 		{[]string{app, beat, main}, []string{app, beat, main}}, // what a listener of the runtime runs
 		{[]string{nano, put}, []string{}},
+		{[]string{nano, agent, form, calls, loads, app}, []string{loads, app}},
+		{[]string{nano, form, calls, loads, app}, []string{nano, form, calls, loads, app}}, // another agent
 		{nil, nil},
 	} {
 		if got := WithoutTool(c.stack); !slices.Equal(got, c.want) {
