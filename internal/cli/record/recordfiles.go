@@ -48,7 +48,8 @@ func (r *recorder) nameFiles(given map[string]string) error {
 // stem returns the path without its extension.
 func stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
 
-// checkRecording refuses to record into a file that is not a recording.
+// checkRecording refuses to record into a file that is not a recording. An empty file is what a program leaves that is
+// killed while it starts.
 func checkRecording(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +60,7 @@ func checkRecording(path string) error {
 	}
 	defer f.Close()
 	magic := make([]byte, len(recordingMagic))
-	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != recordingMagic {
+	if _, err := io.ReadFull(f, magic); err != io.EOF && (err != nil || string(magic) != recordingMagic) {
 		return fmt.Errorf("%s exists and is not a recording: name another file by --output", path)
 	}
 	return nil
@@ -193,6 +194,9 @@ func (r *recorder) nothing(counts program.Counts, end launch.End) error {
 	default:
 		cause = fmt.Sprintf("%d classes that were loaded are traced, but none of their traced methods was called, or the "+
 			"runtime has printed why it could not record", counts.Replaced)
+		if end.Signal != "" {
+			cause = end.Signal + " ended the program before the recorder wrote anything"
+		}
 	}
 	return fmt.Errorf("nothing was recorded: %s; the program ended with exit code %d", cause, end.Code)
 }
