@@ -41,9 +41,10 @@ type Grafted struct {
 	// to these if they are exact.
 	TotalLow, TotalHigh, SelfLow, SelfHigh int64
 	// Waiting and Blocked are the parts of Self in which the thread waited, and in which it waited for a lock. CPU is how
-	// long the thread was on a processor meanwhile, -1 if that is not known. The rest of Self is running, if there are
-	// Samples; otherwise nothing is known.
-	Waiting, Blocked, CPU int64
+	// long the thread was on a processor meanwhile, -1 if that is not known. Unsampled is what of Self no sample says
+	// anything of, if the nodes of several threads were added. The rest of Self is running, if there are Samples;
+	// otherwise nothing is known.
+	Waiting, Blocked, CPU, Unsampled int64
 }
 
 // Tree merges calls by the path that leads to them. Its zero value is empty. What it holds grows with the

@@ -294,10 +294,10 @@ func SumOf(n *evidence.Node) Sum {
 	if g.Samples == 0 {
 		return s
 	}
+	known := n.Self - g.Unsampled
 	s.Estimate = Estimate{Samples: g.Samples, Pooled: g.Pooled, TotalLow: g.TotalLow, TotalHigh: g.TotalHigh,
-		SelfLow:  g.SelfLow,
-		SelfHigh: g.SelfHigh, Known: n.Self, Running: n.Self - g.Waiting - g.Blocked, Waiting: g.Waiting,
-		Blocked: g.Blocked, CPU: g.CPU}
+		SelfLow: g.SelfLow, SelfHigh: g.SelfHigh, Known: known, Running: known - g.Waiting - g.Blocked,
+		Waiting: g.Waiting, Blocked: g.Blocked, CPU: g.CPU}
 	if g.Estimated {
 		s.Estimate.Total, s.Estimate.Self = n.Total, n.Self
 	}
@@ -311,9 +311,11 @@ func AddTo(to, n *evidence.Node) {
 	to.Calls, to.Marked, to.Total, to.Self, to.Longest = s.Calls, s.Marked, s.Total, s.Self, s.Longest
 	e := &s.Estimate
 	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, Pooled: e.Pooled,
-		TotalLow:  e.TotalLow,
-		TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting, Blocked: e.Blocked,
-		CPU: e.CPU}
+		TotalLow: e.TotalLow, TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting,
+		Blocked: e.Blocked, CPU: e.CPU}
+	if e.Samples > 0 {
+		to.Grafted.Unsampled = s.Self - e.Known
+	}
 }
 
 // Calls sums up the calls of one recording by method, and what its samples show of them. It is a [trace.Handler].

@@ -53,6 +53,23 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
+// TestAddedThreadWithoutSamples adds a call of a thread without samples to one that samples show waiting, in either
+// order: what the other thread did is not known, and is not said to be running.
+func TestAddedThreadWithoutSamples(t *testing.T) {
+	waited := evidence.Node{Method: 1, Calls: 1, Total: 100, Self: 100,
+		Grafted: evidence.Grafted{Samples: 2, Waiting: 90, SelfLow: 100, SelfHigh: 100, CPU: -1}}
+	unknown := evidence.Node{Method: 1, Calls: 1, Total: 1000, Self: 1000}
+	for _, nodes := range [][]evidence.Node{{waited, unknown, unknown}, {unknown, unknown, waited}} {
+		sum := nodes[0]
+		AddTo(&sum, &nodes[1])
+		AddTo(&sum, &nodes[2])
+		got := SumOf(&sum)
+		if e := got.Estimate; got.Self != 2100 || e.Known != 100 || e.Running != 10 || e.Waiting != 90 {
+			t.Errorf("self %d; known %d, running %d, waiting %d", got.Self, e.Known, e.Running, e.Waiting)
+		}
+	}
+}
+
 // madeSegment makes a segment of calls that nest at random, of few methods.
 func madeSegment(rnd *rand.Rand) *trace.Segment {
 	s := &trace.Segment{}
