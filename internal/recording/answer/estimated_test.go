@@ -51,6 +51,17 @@ func (samples sampled) Replay(h trace.Handler) error {
 	return err
 }
 
+// accepting is sampled with another library: a system call.
+type accepting struct{ sampled }
+
+func (a accepting) Replay(h trace.Handler) error { return a.sampled.Replay(acceptNames{h}) }
+
+type acceptNames struct{ trace.Handler }
+
+func (n acceptNames) Named(m trace.Method, _ string) error {
+	return n.Handler.Named(m, "sun.nio.ch.Net.accept")
+}
+
 // TestEstimated: the table and the tree say what of the times only samples show, how sure it is, and what the thread
 // did. A method that only samples show has no number of calls.
 func TestEstimated(t *testing.T) {
@@ -153,5 +164,22 @@ func TestFewSamplesRankNothing(t *testing.T) {
 		if samples == 3 && strings.Contains(got, "lib.") {
 			t.Errorf("four samples are enough:\n%s", got)
 		}
+	}
+}
+
+// TestFewSamplesOfSystemCall: a method that few samples show in a system call has waited there but for the CPU time,
+// although the JVM says that its thread runs.
+func TestFewSamplesOfSystemCall(t *testing.T) {
+	got := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = numbers{}
+		if err := analysis.Analyze("a.tgd", accepting{3}, o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const want = "         1.50 s  100 %       4.00 s            2        6  a.Feed.load\n" +
+		"       own time  share        total        calls  samples  methods that waited\n" +
+		"         1.50 s  100 %       4.00 s            2        6  a.Feed.load"
+	if !strings.Contains(got, want) {
+		t.Errorf("no lines\n%s\nin\n%s", want, got)
 	}
 }

@@ -98,6 +98,7 @@ func first[T any](of *func(T) error, call func(T)) {
 func (m *Methods) add(t *sums.Calls, r *analysis.Recording) {
 	lossy := t.Has(trace.MethodNotRecorded)
 	scale := m.recording(r)
+	t.System = func(id trace.Method) bool { return inSystem(r.Names.Method(id)) }
 	t.Graft(letGo(r))
 	t.Take(func(from *sums.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
 }

@@ -71,12 +71,7 @@ func mostlyUnknown(all []ranked) []ranked {
 // thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not know that a thread
 // waits.
 func waitedShare(m resolve.Method, part, waited, cpu int64) float64 {
-	system := false
-	switch foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) {
-	case foreign.ActivityRunning, foreign.ActivityClasses, foreign.ActivityGC:
-	default:
-		system = true
-	}
+	system := inSystem(m)
 	switch {
 	case part <= 0:
 		return 0
@@ -86,6 +81,15 @@ func waitedShare(m resolve.Method, part, waited, cpu int64) float64 {
 		return 1
 	}
 	return min(1, float64(waited)/float64(part))
+}
+
+// inSystem reports whether a method is one of the platform in which a thread waits for the system.
+func inSystem(m resolve.Method) bool {
+	switch foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) {
+	case foreign.ActivityRunning, foreign.ActivityClasses, foreign.ActivityGC:
+		return false
+	}
+	return true
 }
 
 // table returns the lines about the methods with the most of a kind of time, half a percent of it or more.

@@ -523,14 +523,15 @@ func (s *sum) enter(n *Node) {
 func Programs(t *Tree) *Tree {
 	grafted := Graft(t)
 	if grafted != t {
-		fold(grafted, func(m trace.Method) bool { return m >= trace.FirstNamed })
+		fold(grafted, func(m trace.Method) bool { return m >= trace.FirstNamed }, nil)
 	}
 	return grafted
 }
 
 // FoldRare moves the own time of estimated calls to the call around each, if fewer than least samples in all trees show
-// the method itself: that would be a guess. It changes the trees, which [Graft] has returned.
-func FoldRare(trees []*Tree, least int) {
+// the method itself: that would be a guess. In a system call, which system knows, the JVM does not know that a thread
+// waits: time without a processor is waiting there. It changes the trees, which [Graft] has returned.
+func FoldRare(trees []*Tree, least int, system func(trace.Method) bool) {
 	samples := map[trace.Method]int{}
 	for _, t := range trees {
 		own := make([]int, len(t.Nodes)) // samples that show an estimated call and none below it
@@ -544,12 +545,12 @@ func FoldRare(trees []*Tree, least int) {
 		}
 	}
 	for _, t := range trees {
-		fold(t, func(m trace.Method) bool { return samples[m] < least })
+		fold(t, func(m trace.Method) bool { return samples[m] < least }, system)
 	}
 }
 
 // fold moves the own time of estimated calls of some methods to the call around each, whose samples these are already.
-func fold(t *Tree, away func(trace.Method) bool) {
+func fold(t *Tree, away, system func(trace.Method) bool) {
 	for k := len(t.Nodes) - 1; k > 0; k-- {
 		n := &t.Nodes[k]
 		if !n.Grafted.Estimated || n.Self == 0 || !away(n.Method) {
@@ -558,6 +559,9 @@ func fold(t *Tree, away func(trace.Method) bool) {
 		to := &t.Nodes[n.Parent]
 		from, w := &n.Grafted, &to.Grafted
 		to.Self += n.Self
+		if system != nil && system(n.Method) {
+			from.Waiting = max(from.Waiting, n.Self-from.Blocked-max(0, from.CPU))
+		}
 		w.Waiting, w.Blocked = w.Waiting+from.Waiting, w.Blocked+from.Blocked
 		if from.CPU >= 0 {
 			w.CPU = max(0, w.CPU) + from.CPU

@@ -250,7 +250,7 @@ func TestFoldRare(t *testing.T) {
 		tree.Add(s)
 		grafted := evidence.Graft(&tree)
 		before, sums := states(grafted), evidence.Sums(grafted)
-		evidence.FoldRare([]*evidence.Tree{grafted}, least)
+		evidence.FoldRare([]*evidence.Tree{grafted}, least, nil)
 		if after := states(grafted); after != before {
 			t.Fatalf("seed %d: own time, waiting, CPU: %v, were %v", seed, after, before)
 		}

@@ -324,6 +324,8 @@ type Calls struct {
 	// Least is how many samples must show a method in calls that were not recorded, so that it has their own time. With
 	// fewer, the call around them has it.
 	Least int
+	// System reports whether a method waits in a system call, in which the JVM says that a thread runs; it may be nil.
+	System func(trace.Method) bool
 
 	paths Paths
 }
@@ -372,7 +374,7 @@ func (s *Calls) Graft(letGo map[trace.Method]bool) {
 	for _, t := range list {
 		grafted = append(grafted, t.Tree)
 	}
-	evidence.FoldRare(grafted, s.Least)
+	evidence.FoldRare(grafted, s.Least, s.System)
 	var trees []evidence.Divided
 	for _, t := range list {
 		trees = append(trees, evidence.Divided{Recorded: t.Recorded, Grafted: t.Tree, LetGo: letGo})
