@@ -288,8 +288,6 @@ func (h *Hang) doing() string {
 	switch a := h.Activity; {
 	case len(h.Locks) > 0:
 		return h.locksText()
-	case h.idle != "":
-		return "idle, waiting for " + h.idle + " in " + h.In
 	case a == foreign.ActivityRunning && h.CPU >= 0:
 		return fmt.Sprintf("running, CPU %.0f %%", 100*h.CPU)
 	case a == foreign.ActivityUnknown:

@@ -22,6 +22,7 @@ type hanging struct {
 	// initializing has samples of threads that initialize a class.
 	initializing []evidence.HolderSample
 	closed       bool // the program ended by itself
+	kind         trace.SegmentKind
 }
 
 const (
@@ -36,7 +37,7 @@ func (c hanging) stall() *Stall {
 	names.Named(hangMain, "a.B.main")
 	names.Named(hangLoop, "a.B.loop")
 	names.Named(hangStuck, "a.B.stuck")
-	from := &evidence.Stall{Thread: trace.Thread{Index: 1, ID: 7, Name: "worker"}, Open: c.open,
+	from := &evidence.Stall{Kind: c.kind, Thread: trace.Thread{Index: 1, ID: 7, Name: "worker"}, Open: c.open,
 		LastRecord: int64(c.lastRecord), Holders: c.holders, Report: trace.StallChunk{Thread: 1, Wall: uint64(c.wall),
 			CPU: -1, GCCount: -1, GCMillis: -1}}
 	segment := trace.Segment{End: int64(c.wall)}
@@ -151,6 +152,34 @@ func TestExitIsNoHang(t *testing.T) {
 		if strings.Contains(v.Text, "at least") != c.hangs {
 			t.Errorf("last call after %v: %s: %s", c.hanging.lastRecord, v.Kind, v.Text)
 		}
+	}
+}
+
+// TestIdleIsNoHang has a run that waits for its next task when the recording ends: it is not stuck, as a message is.
+func TestIdleIsNoHang(t *testing.T) {
+	const s = time.Second
+	waiting := hanging{open: []evidence.OpenAtEnd{{Method: hangMain}, {Method: hangStuck, Begin: int64(1 * s)}},
+		lastRecord: 1 * s, wall: 9 * s, kind: trace.SegmentOutermost}
+	for k := range 4 {
+		waiting.samples = append(waiting.samples, taken(time.Duration(2+k)*s, 0, stateWaiting,
+			"java.base/jdk.internal.misc.Unsafe.park(Native Method)",
+			"java.base/java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)", "a.B.stuck(B.java:9)"))
+	}
+	locked := waiting
+	lock := taken(1500*ms, 0, stateBlocked, "a.B.stuck(B.java:9)")
+	lock.Lock = trace.LockWait{Class: "a.Lock", Identity: 1, Owner: 2, Owned: true}
+	locked.samples = slices.Concat([]trace.StackSample{lock}, waiting.samples)
+	locked.holders = []evidence.HolderSample{{Waiting: &locked.samples[0], Thread: trace.Thread{Index: 2, ID: 8,
+		Name: "holder"}, Holder: &trace.StackSample{Thread: 2, State: stateRunnable, Frames: []string{"a.B.held(B.java:5)"}}}}
+	for name, c := range map[string]hanging{"idle": waiting, "behind a wait for a lock": locked} {
+		s := c.stall()
+		if want := "idle, waiting for the next task of its pool: "; !strings.HasPrefix(s.Verdict.Text, want) {
+			t.Errorf("%s: %s: %s", name, s.Verdict.Kind, s.Verdict.Text)
+		}
+	}
+	waiting.kind = trace.SegmentRequest // a message has no work to wait for
+	if v := waiting.stall().Verdict; !strings.HasPrefix(v.Text, "stuck for at least 8.00 s in a.B.stuck (") {
+		t.Errorf("a message: %s: %s", v.Kind, v.Text)
 	}
 }
 

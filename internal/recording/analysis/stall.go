@@ -233,9 +233,10 @@ func newStall(s *evidence.Stall, r *Recording) *Stall {
 		}
 	}
 	out.Role = out.roleOf(s)
-	// A program that ended while a thread made calls did not hang there: System.exit ends the thread that calls it.
-	if out.Verdict = verdictOn(out); out.Hang != nil && !(out.Hang.Calling && r.Damage.Closed) {
-		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
+	// No hang is a thread that made calls until the program ended, as by System.exit, and a run that waits for work.
+	out.Verdict = verdictOn(out)
+	if h := out.Hang; h != nil && (h.idle == "" || out.Role == RoleStall) && !(h.Calling && r.Damage.Closed) {
+		out.Verdict = h.verdict(out.Verdict.Causes)
 	}
 	if text := out.suspendedText(); text != "" {
 		out.Verdict.Text += "; " + text
@@ -247,7 +248,7 @@ func newStall(s *evidence.Stall, r *Recording) *Stall {
 		}
 		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
-	if k := out.Verdict.Kind; k == KindDeadlock || k == KindLock && out.Hang != nil {
+	if k := out.Verdict.Kind; k == KindDeadlock || k == KindLock && out.Hang != nil && out.Hang.idle == "" {
 		out.Role = RoleStall // whatever its thread was there for, it never got the lock
 	}
 	return out

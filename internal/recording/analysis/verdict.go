@@ -202,6 +202,9 @@ func evidenceOf(s *Stall) *grounds {
 	for i := range samples {
 		l := &samples[i]
 		w := weighed{StackSample: l, kind: e.kindOf(l.Activity)}
+		if w.kind == KindLock && l.Activity == foreign.ActivityWait && foreign.Idle(l.Frames, false) != "" {
+			w.kind = KindWait // the lock was another wait of the same run
+		}
 		w.shows = e.method == nil || len(l.Frames) == 0 || e.method.In(l.Frames)
 		if shown = shown || w.shows; !w.shows {
 			e.elsewhere = l

@@ -48,6 +48,11 @@ func TestIdle(t *testing.T) {
 			"an event of its event loop"},
 		{"Tomcat", condition + "java.util.concurrent.LinkedBlockingQueue.take " +
 			"org.apache.tomcat.util.threads.TaskQueue.take org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask", task},
+		{"worker of Tomcat", park + "org.apache.tomcat.util.threads.ThreadPoolExecutor.runWorker java.lang.Thread.run", task},
+		{"reserved thread of Jetty 12", park + "java.util.concurrent.Semaphore.tryAcquire " +
+			"org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread.waitForTask", task},
+		{"worker of Undertow", park + "org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode.park " +
+			"org.jboss.threads.EnhancedQueueExecutor$ThreadBody.run", task},
 		{"OkHttp", "java.lang.Object.wait okhttp3.internal.concurrent.TaskRunner$RealBackend.coordinatorWait",
 			"the next task of OkHttp"},
 		{"thread that takes from its queue", condition + "java.util.concurrent.LinkedBlockingQueue.take app.Consumer.run " +
