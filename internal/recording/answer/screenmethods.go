@@ -137,7 +137,7 @@ func (m ranked) marked(text string) string {
 }
 
 // name is the name of a method, and how many of its calls were left out. If there is no room, it leaves out the place
-// in the source, the package, and then the class.
+// in the source, the package, and then as shortened does.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), m.leftOutText()

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,8 +18,12 @@ func cut(line string, width int) string {
 	return string(runes[:width-2]) + " …"
 }
 
+// parametersOf is the parameters of a method, with the last character of its name.
+var parametersOf = regexp.MustCompile(`([^\s(])\([^()]+\)`)
+
 // shortened takes parts off the names of methods and classes in a text that is too wide, until there is room for it:
-// the packages of all, and then the classes of methods, of the longest name first. The methods stay.
+// the packages of all, the parameters, and then the classes of methods, of the longest name first. The methods stay.
+// The classes stay too where the name of a method says nothing without one, and if the text is too wide all the same.
 func shortened(text string, width int) string {
 	tooWide := func() bool { return utf8.RuneCountInString(text) > width }
 	if !tooWide() {
@@ -27,12 +32,18 @@ func shortened(text string, width int) string {
 	for _, name := range namesIn(text) {
 		text = replaced(text, name, withoutPackage(name))
 	}
-	names := namesIn(text)
+	if tooWide() {
+		text = parametersOf.ReplaceAllString(text, "$1(…)")
+	}
+	names, withClasses := namesIn(text), text
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, name := range names {
-		if tooWide() {
-			text = replaced(text, name, name[strings.LastIndexByte(name, '.')+1:])
+		if method := name[strings.LastIndexByte(name, '.')+1:]; tooWide() && method[0] != '<' {
+			text = replaced(text, name, method)
 		}
+	}
+	if tooWide() {
+		return withClasses
 	}
 	return text
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
-// TestLongNamesKeepTheirMethod: where there is no room for a name, its package goes first, then the class. The method
-// stays, whatever else a line has.
+// TestLongNamesKeepTheirMethod: where there is no room for a name, its package goes first, then the parameters and the
+// class. The method stays, whatever else a line has, and so does the class of a constructor.
 func TestLongNamesKeepTheirMethod(t *testing.T) {
 	long := strings.Repeat("deep.", 10) + "Outer$" + strings.Repeat("Inner", 12)
 	of := func(text string) func(int) string { return func(width int) string { return fitting(text, width) } }
@@ -32,6 +32,12 @@ func TestLongNamesKeepTheirMethod(t *testing.T) {
 			"own work: c.d (own time 452 ms)"},
 		{"the class, of the longest name", 56, of("own work: a." + longClass + ".run (own time 9 s) in java.io.File.list"),
 			"own work: run (own time 9 s) in File.list"},
+		{"the parameters, before the class", 44, of("own work: a.b.Feed.load(String, int, Supplier) (own time 9 s)"),
+			"own work: Feed.load(…) (own time 9 s)"},
+		{"not the class of a constructor", 52, of("own work: a.b.Store.<init> (own time 1507 ms) in java.io.File.list"),
+			"own work: Store.<init> (own time 1507 ms) in list"},
+		{"not the class, if there is no room all the same", 35, of("own work: a.b.Store.load of very long calls " + x(9)),
+			"own work: Store.load of very long …"},
 		{"a class that a lock is of", 62,
 			of("waiting for a lock: shop.Shop.handle, while refresh holds shop.Prices; 8 of 8 samples"),
 			"waiting for a lock: Shop.handle, while refresh holds Prices"},
