@@ -183,6 +183,8 @@ func (r *recorder) nothing(counts program.Counts, end launch.End) error {
 		cause = "java was started, and ran no main class. If a script reads what java -version prints, it finds the line " +
 			"\"Picked up JAVA_TOOL_OPTIONS\" if it names java by a full path: let it use JAVA_HOME or PATH, or give the " +
 			"java command itself"
+	case s.Methods == 0:
+		cause = fmt.Sprintf("there is no method with code in %s: see what was printed", r.searched())
 	case s.Traced == 0:
 		cause = fmt.Sprintf("none of the %d methods in %s is traced (%s): tracegen explain says why, and rules in "+
 			"tracegen.yml decide", s.Methods, r.searched(), s.Skipped)
