@@ -51,8 +51,8 @@ type PlacedMark struct {
 	// is the innermost open call; -1 if none is open or it is not known.
 	Call int32
 	// Nanos is its time in [Clock.NanoTime]: the end or the begin of the call that it ends or begins, for other kinds the
-	// time of the record before.
-	Nanos int64
+	// time of the record before. Until is then the time of the record behind, or the greatest number if there is none.
+	Nanos, Until int64
 }
 
 // CoroutineCounts counts marks of coroutines.
@@ -93,9 +93,10 @@ type waitingMark struct {
 	depth int // how many calls were open
 }
 
-// mark handles the marks before the next record. One that names a record that is missing, or another one than it says,
-// is left out.
-func (r *repairer) mark(next Record) {
+// mark handles the marks before the next record, which is at a time. One that names a record that is missing, or
+// another one than it says, is left out.
+func (r *repairer) mark(next Record, at int64) {
+	r.until = max(r.now, at)
 	for len(r.marks) > 0 && r.marks[0].Record <= r.number {
 		m := r.marks[0]
 		r.marks = r.marks[1:]
@@ -128,7 +129,7 @@ func (r *repairer) putMark(m CoroutineMark, known bool) {
 	if r.made == batch {
 		r.flush()
 	}
-	p := PlacedMark{CoroutineMark: m}
+	p := PlacedMark{CoroutineMark: m, Until: r.until}
 	if !known {
 		p.Call = -1
 	}

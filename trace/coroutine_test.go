@@ -157,6 +157,9 @@ func checkMark(t *testing.T, what string, p *markedProgram, m PlacedMark, call C
 		t.Fatalf("%s: no mark %+v was made", what, m)
 	}
 	truth := p.truth[k]
+	if at := int64(m.Record); m.Kind == CoroutineStarts && (m.Until < at || exact && m.Until != at) {
+		t.Errorf("%s: %+v was made by %d", what, m, at)
+	}
 	switch {
 	case m.Kind == CoroutineSuspends:
 		if call.Method != m.Method || call.End != int64(truth) || m.Nanos != call.End {

@@ -45,6 +45,7 @@ type repairer struct {
 	suspends  CoroutineMark   // the mark of the exit that is handled
 	resumes   []waitingMark   // in the order of their depth
 	marked    []PlacedMark    // of the events that were made and not handed on yet
+	until     int64           // the time of the record that marks come before
 	counts    *CoroutineCounts
 
 	where map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
@@ -110,12 +111,12 @@ func (r *repairer) repair(keep int) {
 		if r.scope.on && r.waits(i, ticks) {
 			break
 		}
-		if len(r.marks) > 0 && r.marks[0].Record <= r.number {
-			r.mark(record)
-		}
 		marks := Marks(0)
 		if r.outOfOrder(i, ticks) {
 			ticks, marks = r.retime(i)
+		}
+		if len(r.marks) > 0 && r.marks[0].Record <= r.number {
+			r.mark(record, r.nanos(ticks))
 		}
 		r.last = ticks
 		r.now = max(r.now, r.nanos(ticks))
@@ -201,7 +202,7 @@ func (r *repairer) finish(alive int64) {
 		r.gap()
 	}
 	r.placeRest()
-	r.mark(0)
+	r.mark(0, math.MaxInt64)
 	r.counts.Unfit += uint64(len(r.marks) + len(r.resumes))
 	r.decideAtEnd()
 	if len(r.open) > 0 {

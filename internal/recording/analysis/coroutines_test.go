@@ -36,7 +36,7 @@ sample time=700 thread=0 state=WAITING stack="java.util.concurrent.locks.LockSup
 stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WAITING`,
 			"waiting in runBlocking for a coroutine: "},
 		{"starved", starved, "; suspended 1.0 of 1.0 s waiting for #12 on pool-1-thread-1 #1; " +
-			"#12 began 800 ms late: all 2 threads of pool-1-thread were busy, most with #16"},
+			"#12 began 790 ms late: all 2 threads of pool-1-thread were busy, most with #16"},
 		{"a thread of the pool was idle", strings.Replace(starved, "-16@900", "-16@300", 1),
 			"; suspended 1.0 of 1.0 s waiting for #12 on pool-1-thread-1 #1$"},
 		{"records are missing", strings.Replace(starved, " -16@900",

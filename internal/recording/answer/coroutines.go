@@ -187,7 +187,7 @@ func (s *suspendSum) add(c *coroutine.Call, r *analysis.Recording) {
 		if l.Method != 0 {
 			s.launchers[uint64(l.Method)<<32|uint64(l.By)]++
 		}
-		if late := time.Duration(c.Begin() - l.Nanos); late > s.Late {
+		if late := c.Late(); late > s.Late {
 			s.Late, s.late = late, c
 		}
 	}

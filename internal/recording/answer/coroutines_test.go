@@ -62,6 +62,18 @@ func TestCoroutinesBeginUnknown(t *testing.T) {
 	}
 }
 
+// TestCoroutineMadeOutsideOfCalls: a lambda that was made when no call was open, after a long time, did not begin late.
+func TestCoroutineMadeOutsideOfCalls(t *testing.T) {
+	tape := strings.NewReplacer("2:12:9@4 ", "", "3:16:5@0 ", "3:16:5@0 2:12:9@2 ", "-16@245", "-16@30").Replace(feedTape)
+	screen := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = feedNames{}
+		analyze(t, "feed.tgd", tape, o)
+	})
+	if strings.Contains(screen, "began up to") || !strings.Contains(screen, "app.Feed.load{coroutine row.1}") {
+		t.Error(screen)
+	}
+}
+
 // compareBlock compares the screen, the report with -v, and the object of that name in the JSON about a recording with
 // golden files, and the JSON with its schema. It returns the report.
 func compareBlock(t *testing.T, name, tape string, names trace.Names) string {

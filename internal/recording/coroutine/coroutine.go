@@ -78,7 +78,8 @@ type Launch struct {
 	// called for it, such as launch or withContext, 0 if that is not known.
 	Method, By trace.Method
 	Thread     uint32
-	Nanos      int64
+	// It was made at Nanos at the earliest, and by Until.
+	Nanos, Until int64
 }
 
 // End is how a call ended.
@@ -101,6 +102,14 @@ const (
 )
 
 // Begin returns when it began.
+// Late returns how long after the making of its lambda it began, at least; 0 if that is not known.
+func (c *Call) Late() time.Duration {
+	if c.Launched == nil || c.BeginUnknown {
+		return 0
+	}
+	return time.Duration(max(0, c.Begin()-c.Launched.Until))
+}
+
 func (c *Call) Begin() int64 { return c.Pieces[0].Begin }
 
 // Wall returns how long it lasted, as far as that is known.

@@ -137,10 +137,7 @@ func (c *Coroutines) Waited(thread uint32, begin, end int64) (out Waited, ok boo
 	out.Wait = c.waitOf(longest)
 	for i := best + 1; int(i) < len(c.Calls) && c.Calls[i].Begin() < end; i++ {
 		d := &c.Calls[i]
-		if d.Launched == nil || d.BeginUnknown || d.Launched.Nanos < begin || !c.Within(int(i), int(best)) {
-			continue
-		}
-		if late := time.Duration(d.Begin() - d.Launched.Nanos); late > out.LateBy {
+		if late := d.Late(); late > out.LateBy && d.Launched.Nanos >= begin && c.Within(int(i), int(best)) {
 			out.Late, out.LateBy = d, late
 		}
 	}

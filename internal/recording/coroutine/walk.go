@@ -252,8 +252,8 @@ func (w *walk) add(m *trace.PlacedMark, kind trace.CoroutineKind) int32 {
 
 // launch notes the making of a lambda.
 func (w *walk) launch(m *trace.PlacedMark) {
-	l := launch{key: keyOf(m.Method, m.Hash), stall: w.stall, Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos},
-		piece: unknownPiece}
+	l := launch{key: keyOf(m.Method, m.Hash), stall: w.stall, piece: unknownPiece,
+		Launch: Launch{Thread: w.segment.Thread, Nanos: m.Nanos, Until: m.Until}}
 	if m.Call >= 0 && w.segment.Calls[m.Call].Marks&noExit == 0 {
 		l.Method, l.By = w.launcher(m.Call)
 		w.launched = append(w.launched, launchedIn{len(w.launches), m.Call})

@@ -52,8 +52,8 @@ func (c *Coroutines) Awaited(words Words, thread uint32, begin, end int64, ran t
 // busy for nine tenths of that time. It suffices that one method took half of it on the only thread of a pool. ok is
 // false if they were not, or if other threads may have been there that are not recorded.
 func (c *Coroutines) Occupied(late *Call, pool []uint32) (busy Busy, ok bool) {
-	took := time.Duration(late.Begin() - late.Launched.Nanos)
-	busy = c.Busy(pool, late.Launched.Nanos, late.Begin())
+	took := late.Late()
+	busy = c.Busy(pool, late.Launched.Until, late.Begin())
 	if len(pool) > 1 {
 		return busy, !c.partial && 10*busy.Least >= 9*took && busy.Method != 0
 	}
