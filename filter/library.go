@@ -55,6 +55,9 @@ const (
 // traced if that can stall.
 const maxEntry = 10
 
+// suspends is how the descriptor of a suspend function ends. However small it is, its callers are suspended with it.
+const suspends = "Lkotlin/coroutines/Continuation;)Ljava/lang/Object;"
+
 // smallEntry is the detail of the reason library of such a method.
 var smallEntry = fmt.Sprintf("of a library: no loop, no lock, no call that waits, loads or parses, and at most %d "+
 	"instructions", maxEntry)
@@ -180,7 +183,7 @@ func (cf *ClassFilter) libraryDetail(m *classfile.Member, c *classfile.Code) (st
 	if can || err != nil {
 		return "", err
 	}
-	if isSmall(c) {
+	if isSmall(c) && !strings.HasSuffix(m.Descriptor, suspends) {
 		return smallEntry, nil
 	}
 	return cannotStall, nil

@@ -87,6 +87,10 @@ func TestCanStall(t *testing.T) {
 			!row.stalls && (d.Reason != ReasonLibrary || !strings.Contains(d.Detail, "at most 10 instructions")) {
 			t.Errorf("%s, small: %+v, want traced: %v", row.name, d, row.stalls)
 		}
+		c.Methods[2].Descriptor = "(Lkotlin/coroutines/Continuation;)Ljava/lang/Object;"
+		if d := ofLibrary(t, ScopeOwnAndLibraries, c); !row.stalls && !d.Pending.OnCall() {
+			t.Errorf("%s, small, a suspend function: does not depend on whether the program calls it: %+v", row.name, d)
+		}
 		c.Name = "kotlin/collections/A"
 		if d := ofLibrary(t, ScopeOwnAndLibraries, c); d.Reason != ReasonLibrary {
 			t.Errorf("%s, of a family: %+v", row.name, d)

@@ -248,6 +248,7 @@ func (a *analyzer) start() error {
 	}
 	r.Names.Forget()
 	a.coroutines.Glue, a.compositions.Names = r.Names.Glue, r.Names
+	a.coroutines.Library = func(m trace.Method) bool { name, _ := r.Names.Name(m); return foreign.OfLibrary(name.Class) }
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {

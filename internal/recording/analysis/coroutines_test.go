@@ -44,6 +44,9 @@ stall thread=0 sequence=1 begin=0 wall=900 cpu=1 end=2 what="method 97" state=WA
 			"; suspended at most 1.0 of 1.0 s waiting for #12 on pool-1-thread-1 #1$"},
 		{"only stalls are recorded", starved, "; suspended at most 1.0 of 1.0 s$"},
 		{"only stalls are recorded, resumed", resumes, "; #9 was resumed 3 times"},
+		{"the lambda was suspended", strings.NewReplacer("3:12:9@2", "3:12:9@2 4:13@4 4:12@5 3:12:9@6", "-16@800 +12@810 -12",
+			"-16@30 +12@40 +13@45 -13@50 -12@50 +12@990 -12").Replace(starved),
+			"; suspended 1.0 of 1.0 s waiting for #13 on pool-1-thread-1 #1$"},
 		{"it is not known what for", strings.Replace(starved, "3:12:9@2", "", 1), "; suspended 1.0 of 1.0 s$"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

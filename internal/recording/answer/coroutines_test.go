@@ -74,6 +74,40 @@ func TestCoroutineMadeOutsideOfCalls(t *testing.T) {
 	}
 }
 
+// clientNames are names of feedTape with a library in place of some.
+type clientNames struct{ feedNames }
+
+func (n clientNames) Name(m trace.Method) (trace.Name, bool) {
+	switch m {
+	case 13:
+		return trace.Name{Class: "io.ktor.util.Pipeline", Method: "loop"}, true
+	case 14:
+		return trace.Name{Class: "io.ktor.client.HttpStatement", Method: "execute"}, true
+	}
+	return n.feedNames.Name(m)
+}
+
+// TestCoroutineWaitsForLibrary: what the program called of a library says more than what that did.
+func TestCoroutineWaitsForLibrary(t *testing.T) {
+	tape := strings.NewReplacer("2:12:9@4 4:14@4 4:11@5 4:15@6 3:11:7@7 3:15:1@9",
+		"4:13@5 4:14@6 4:11@7 4:15@8 3:11:7@9 3:15:1@11", "+14@30 -14@40", "+14@30 +13@31 -13@40 -14@40").Replace(feedTape)
+	screen := screenOf(t, new(Screen), func(o analysis.Options) {
+		o.Names = clientNames{}
+		analyze(t, "feed.tgd", tape, o)
+	})
+	analyze(t, "feed.tgd", tape, analysis.Options{Names: clientNames{}, Stall: func(s *analysis.Stall) error {
+		if want := "s waiting for app.Feed.load"; s.Thread.Main && !strings.HasSuffix(s.Verdict.Text, want) {
+			t.Errorf("%q is missing: %s", want, s.Verdict.Text)
+		}
+		return nil
+	}})
+	for _, want := range []string{"waiting for app.Feed.load (", "waiting for io.ktor.client.HttpStatement.execute ("} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is missing:\n%s", want, screen)
+		}
+	}
+}
+
 // compareBlock compares the screen, the report with -v, and the object of that name in the JSON about a recording with
 // golden files, and the JSON with its schema. It returns the report.
 func compareBlock(t *testing.T, name, tape string, names trace.Names) string {

@@ -16,6 +16,7 @@ type Coroutines struct {
 
 	partial  bool // some threads may not be recorded
 	glue     func(trace.Method) bool
+	library  func(trace.Method) bool
 	byThread map[uint32][]pieceAt // in the order of time; nil until it is asked for
 }
 
@@ -28,8 +29,8 @@ type Call struct {
 	// TailCall is whether it has no continuation of its own: what it calls last has returned to its caller. Its end is
 	// known only as the time by which it had ended.
 	TailCall bool
-	// Glue is what [Joiner.Glue] says of the method.
-	Glue bool
+	// Glue is what [Joiner.Glue] says of the method, Library whether it is that or of another library.
+	Glue, Library bool
 	// BeginUnknown is whether there may be pieces before the first one.
 	BeginUnknown bool
 	// Pieces are the parts in which it ran, in the order of time; there is at least one.
@@ -64,8 +65,8 @@ type Piece struct {
 
 // Wait is what a call was suspended for.
 type Wait struct {
-	// Method is the innermost recorded suspend function that it had called and that was suspended, or the longest call in
-	// a lambda that it had launched. Of glue it is what the program called.
+	// Method is the innermost recorded suspend function that it had called and that was suspended, or what took longest in
+	// a lambda that it had launched. Of glue and libraries it is what the program called.
 	Method trace.Method
 	// Launched is whether it is the latter, Thread then the thread on which that ended right before the call was resumed.
 	Launched bool
@@ -101,7 +102,6 @@ const (
 	EndRunning
 )
 
-// Begin returns when it began.
 // Late returns how long after the making of its lambda it began, at least; 0 if that is not known.
 func (c *Call) Late() time.Duration {
 	if c.Launched == nil || c.BeginUnknown {
@@ -110,6 +110,7 @@ func (c *Call) Late() time.Duration {
 	return time.Duration(max(0, c.Begin()-c.Launched.Until))
 }
 
+// Begin returns when it began.
 func (c *Call) Begin() int64 { return c.Pieces[0].Begin }
 
 // Wall returns how long it lasted, as far as that is known.

@@ -36,7 +36,7 @@ func (j *Joiner) Join(partial bool) *Coroutines {
 		j.losses = append(j.losses, t.lost...)
 	}
 	w := &joining{Joiner: j, out: &Coroutines{Lost: j.counts.Lost, Unplaced: j.counts.Unfit,
-		partial: partial, glue: j.isGlue},
+		partial: partial, glue: j.isGlue, library: j.isLibrary},
 		callOf: make([]int32, len(j.pieces)), placeOf: make([]int32, len(j.pieces)),
 		lambdas: map[trace.Method]bool{}, continued: map[trace.Method]bool{}, reused: map[trace.Method]bool{}}
 	w.sortLosses(partial || j.missing > 0 || len(j.made) >= mostMarks)
@@ -180,7 +180,7 @@ func (w *joining) begin(index int32) int32 {
 	p := &w.pieces[index]
 	n := int32(len(w.out.Calls))
 	w.out.Calls = append(w.out.Calls, Call{Method: p.key.method(), Lambda: w.lambdas[p.key.method()],
-		Glue: w.isGlue(p.key.method()), Parent: -1})
+		Glue: w.isGlue(p.key.method()), Library: w.isLibrary(p.key.method()), Parent: -1})
 	w.parents = append(w.parents, p.parent)
 	w.extend(n, index)
 	return n
@@ -293,13 +293,18 @@ func (w *joining) waitForLaunched() {
 const nearEnd = 20
 
 // launchedWait returns what waiting for a launched lambda was for: the call in it that took half of its time or more,
-// or itself.
+// what it was suspended for as long, or itself.
 func (j *Joiner) launchedWait(c *Call) *Wait {
 	out := &Wait{Method: c.Method, Launched: true, Thread: c.Pieces[len(c.Pieces)-1].Thread}
 	most := int64(0)
 	for i := range c.Pieces {
-		if p := &c.Pieces[i]; p.Took > most && 2*p.Took >= int64(c.Wall()) && !j.isGlue(p.Longest) {
-			out.Method, out.Thread, most = p.Longest, p.Thread, p.Took
+		p := &c.Pieces[i]
+		m, thread, took := p.Longest, p.Thread, p.Took
+		if suspended := int64(c.SuspendedFor(i)); suspended > took && p.Wait != nil {
+			m, thread, took = p.Wait.Method, out.Thread, suspended
+		}
+		if took > most && 2*took >= int64(c.Wall()) && !j.isGlue(m) {
+			out.Method, out.Thread, most = m, thread, took
 		}
 	}
 	return out

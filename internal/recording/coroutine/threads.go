@@ -170,7 +170,7 @@ func (c *Coroutines) waitOf(at pieceAt) *Wait {
 			break
 		}
 		at = inner
-		if w := c.piece(at).Wait; w != nil && (wait == nil || !c.glue(w.Method)) {
+		if w := c.piece(at).Wait; w != nil && (wait == nil || !c.library(w.Method)) {
 			wait = w
 		}
 	}

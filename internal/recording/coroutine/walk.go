@@ -14,6 +14,8 @@ const mostMarks = 1 << 22
 type Joiner struct {
 	// Glue reports whether a method is of the library of coroutines, or was made by the compiler; nil for none.
 	Glue func(trace.Method) bool
+	// Library reports whether a method is of another library; nil for none.
+	Library func(trace.Method) bool
 
 	threads  map[uint32]*thread
 	pieces   []piece
@@ -193,8 +195,8 @@ type walk struct {
 	thread  *thread
 	pieceOf []int32 // of each call, -1 if it is none
 	// chain is the call that those around it are suspended for, if no other has begun since, and -1 otherwise: the
-	// innermost call that has returned suspended, of glue the outermost below others. end is the index behind its last
-	// call. tails are the tail calls of these.
+	// innermost call that has returned suspended, of libraries the outermost below others. end is the index behind its
+	// last call. tails are the tail calls of these.
 	chain, end int32
 	tails      []int32
 	launched   []launchedIn
@@ -281,6 +283,11 @@ func (w *walk) launcher(call int32) (method, by trace.Method) {
 // isGlue reports whether a method is glue.
 func (j *Joiner) isGlue(m trace.Method) bool { return j.Glue != nil && j.Glue(m) }
 
+// isLibrary reports whether a method is glue, or of another library.
+func (j *Joiner) isLibrary(m trace.Method) bool {
+	return j.isGlue(m) || j.Library != nil && j.Library(m)
+}
+
 // mostGlue is how many calls of glue may be in each other.
 const mostGlue = 64
 
@@ -297,7 +304,7 @@ func (w *walk) suspend(m *trace.PlacedMark) {
 	// What it called last has returned suspended right before it.
 	if next := calls[m.Call].Next; w.chain >= 0 && w.end == next {
 		w.pieces[p].wait = w.chain
-		if w.isGlue(w.pieces[w.chain].key.method()) {
+		if w.isLibrary(w.pieces[w.chain].key.method()) {
 			w.chain = p // what the program called says more than what that did
 		}
 	} else {
