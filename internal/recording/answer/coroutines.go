@@ -20,7 +20,8 @@ type Coroutines struct {
 	// suspended for the longest time first.
 	Functions []SuspendFunction `json:"functions"`
 	// LostMarks is how many marks of coroutines the recorder has lost, UnplacedMarks how many fit no record, Ambiguous how
-	// many calls are not followed, because two continuations have the same hash code.
+	// many calls are not followed, because two continuations have the same hash code. What is lost is missing in all
+	// numbers of the functions.
 	LostMarks     uint64 `json:"lostMarks,omitempty"`
 	UnplacedMarks uint64 `json:"unplacedMarks,omitempty"`
 	Ambiguous     uint64 `json:"ambiguous,omitempty"`

@@ -57,21 +57,30 @@ func (c *Coroutines) lines(recording string, most int) []string {
 		"suspend functions"))
 	for i := range functions[:min(most, len(functions))] {
 		f := &functions[i]
-		suspended, longest := units.Short(f.Suspended), units.Short(f.Longest.Wall)
-		if f.AtMost {
-			suspended, longest = "≤ "+suspended, "≤ "+longest
-		}
-		calls, resumed := units.Thousands(f.Calls), units.Thousands(f.Resumed)
-		if f.BeginUnknown > 0 {
-			calls, resumed = "≤ "+calls, "≥ "+resumed
-		}
-		line := fmt.Sprintf("%12s %12s %9s %9s %12s  ", suspended, units.Short(f.Running), calls, resumed, longest)
+		lost, apart := c.LostMarks > 0, f.BeginUnknown > 0
+		long := bound(f.AtMost, lost || apart)
+		line := fmt.Sprintf("%12s %12s %9s %9s %12s  ", long+units.Short(f.Suspended),
+			bound(false, lost)+units.Short(f.Running), bound(apart, lost)+units.Thousands(f.Calls),
+			bound(false, lost || apart)+units.Thousands(f.Resumed), long+units.Short(f.Longest.Wall))
 		lines = append(lines, line+shortened(f.Method.String(), screenWidth-len([]rune(line))))
 		if text := f.details(); text != "" {
 			lines = append(lines, "              "+fitting(text, screenWidth-14))
 		}
 	}
 	return lines
+}
+
+// bound is what stands before a number that may be greater or less than what is true.
+func bound(greater, less bool) string {
+	switch {
+	case greater && less:
+		return "~ "
+	case greater:
+		return "≤ "
+	case less:
+		return "≥ "
+	}
+	return ""
 }
 
 // own returns the functions of the program, or all if it has none.
@@ -85,14 +94,12 @@ func (c *Coroutines) own() []SuspendFunction {
 
 // title says how many calls there are, and how much is known.
 func (c *Coroutines) title(functions []SuspendFunction) string {
-	calls, atMost := uint64(0), ""
+	calls, apart := uint64(0), false
 	for i := range functions {
 		calls += functions[i].Calls
-		if functions[i].BeginUnknown > 0 {
-			atMost = "at most "
-		}
+		apart = apart || functions[i].BeginUnknown > 0
 	}
-	text := fmt.Sprintf("Coroutines: %s%s of %s", atMost, units.Count(calls, "call"),
+	text := fmt.Sprintf("Coroutines: %s%s of %s", bound(apart, c.LostMarks > 0), units.Count(calls, "call"),
 		units.Count(len(functions), "suspend function"))
 	if c.OnlyStalls {
 		text += " in stalls, as all else is not recorded"
