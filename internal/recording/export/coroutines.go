@@ -114,11 +114,22 @@ func (r *recording) lanes(end int64) (list []*lane) {
 	return append(r.composables(), list...)
 }
 
-// coroutines lays out the asynchronous calls of the recording. left is how many have no room.
+// coroutines lays out the asynchronous calls of the recording; if these are too many, those of the program. left is how
+// many are not there.
 func (r *recording) coroutines(end int64) (list []*lane, left int) {
 	if r.Coroutines == nil {
 		return nil, 0
 	}
+	if list, left = r.asynchronous(end, false); left > 0 {
+		if own, rest := r.asynchronous(end, true); len(own) > 0 {
+			return own, rest
+		}
+	}
+	return list, left
+}
+
+// asynchronous lays out all asynchronous calls, or those of the program.
+func (r *recording) asynchronous(end int64, own bool) (list []*lane, left int) {
 	calls := r.Coroutines.Calls
 	var order []int
 	ends := make([]int64, len(calls))
@@ -127,7 +138,7 @@ func (r *recording) coroutines(end int64) (list []*lane, left int) {
 		switch {
 		case c.Glue && c.TailCall:
 			continue // it is where its caller waits
-		case len(order) == maxLaneCalls:
+		case len(order) == maxLaneCalls, own && c.Library:
 			left++
 			continue
 		}

@@ -32,7 +32,8 @@ type feedNames struct{}
 // Name implements [trace.Names].
 func (feedNames) Name(m trace.Method) (trace.Name, bool) {
 	names := map[trace.Method]string{10: "app.Main.main", 11: "app.Feed.load", 12: "app.Feed$load$2.invokeSuspend",
-		13: "app.Db.query", 15: "app.Main$main$1.invokeSuspend", 16: "app.Feed$refresh$1.invokeSuspend"}
+		13: "app.Db.query", 15: "app.Main$main$1.invokeSuspend", 16: "app.Feed$refresh$1.invokeSuspend",
+		20: "io.ktor.util.Pipeline.loop"}
 	at := strings.LastIndexByte(names[m], '.')
 	return trace.Name{Class: names[m][:max(0, at)], Method: names[m][at+1:]}, at >= 0
 }
@@ -152,6 +153,34 @@ func TestCoroutinesInSpeedscope(t *testing.T) {
 		"coroutines 2 app.Feed.refresh{coroutine 1}": 29, "coroutines 2 on worker-1 #1": 9}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestCoroutinesOfLibraries: where tracks are missing, those of the program are there.
+func TestCoroutinesOfLibraries(t *testing.T) {
+	nightly.Only(t, "commands")
+	var marks, records strings.Builder
+	for k := range 260 {
+		fmt.Fprintf(&marks, "1:20:%d@%d 4:20@%[2]d ", k+1, 2*k+1)
+		fmt.Fprintf(&records, "+20@%d -20@%[1]d ", k)
+	}
+	b, err := tape.Make(strings.NewReplacer(`"3:12:9@0 3:16:5@4 4:16@5"`, `"`+marks.String()+`1:11:8@521 4:11@521"`,
+		`"+12@250 +13@260 -13@1010 -12@1020 +16@1021 -16@1030"`, `"`+records.String()+`+11@300 -11@340"`).Replace(feedTape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := readSpeedscope(t, exportFile(t, "speedscope", "feed.json", feedNames{}, b))
+	loads := 0
+	for m := range all {
+		if strings.HasPrefix(m.Thread, "coroutines") && m.Name == "app.Feed.load" {
+			loads++
+		}
+		if strings.HasPrefix(m.Thread, "coroutines") && strings.HasPrefix(m.Name, "io.ktor") {
+			t.Errorf("%v is there", m)
+		}
+	}
+	if loads != 2 {
+		t.Errorf("%d tracks have Feed.load", loads)
 	}
 }
 
