@@ -51,7 +51,7 @@ func (s *Stall) resumed(j *coroutine.Joiner) (some bool) {
 }
 
 // maxHeldNodes is how many nodes of trees the stalls that are held may have.
-const maxHeldNodes = 1 << 18
+const maxHeldNodes = 1 << 20
 
 // hold holds a stall back in which coroutines were resumed, and those behind it: what they waited for is known when the
 // recording has been read to its end.
