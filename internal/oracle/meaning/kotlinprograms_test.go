@@ -36,10 +36,13 @@ type kotlinCompiler struct {
 var kotlinCompilers = []kotlinCompiler{
 	{"1.9.25", "1.7.3", nil, 150, "exact"},
 	{"2.0.21", "1.8.0", []string{"-language-version", "1.9"}, 150, "normal"},
-	{"2.0.21", "1.8.0", []string{"-Xlambdas=class"}, 150, "exact"},
-	{"2.2.20", "1.10.2", nil, 200, "exact"},
+	{"2.0.21", "1.8.0", []string{"-Xlambdas=class"}, 100, "exact"},
+	{"2.2.20", "1.10.2", nil, 150, "exact"},
 	{"2.2.20", "1.10.2", []string{"-Xlambdas=class", "-Xsam-conversions=class"}, 150, "normal"},
-	{"2.4.21", "1.10.2", []string{"-Xlambdas=indy"}, 200, "exact"},
+	{"2.4.21", "1.10.2", []string{"-Xlambdas=indy"}, 150, "exact"},
+	{"1.6.21", "1.5.2", nil, 50, "exact"},
+	{"1.7.22", "1.6.4", nil, 50, "normal"},
+	{"1.8.22", "1.6.4", nil, 50, "exact"},
 }
 
 func (k kotlinCompiler) String() string {
