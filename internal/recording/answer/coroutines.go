@@ -57,8 +57,8 @@ type SuspendFunction struct {
 	Launchers []CoroutineLauncher `json:"launchers"`
 	// Threads are those on which they ran, the one with the most pieces first; at most three.
 	Threads []string `json:"threads"`
-	// Late is by how much the latest lambda began after it was made; 0 if that is not known. Busy is what the threads of
-	// its pool did meanwhile, if all were busy with coroutines.
+	// Late is by how much, at least, the latest lambda began after it was made; 0 if that is not known. Busy is what the
+	// threads of its pool did meanwhile, if all were busy with coroutines.
 	Late time.Duration  `json:"lateNanos,omitempty"`
 	Busy *CoroutineBusy `json:"busy,omitempty"`
 	// Glue is whether it is of Kotlin's library, or was made by the compiler. The report does not list it.
