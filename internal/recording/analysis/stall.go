@@ -227,10 +227,9 @@ func newStall(s *evidence.Stall, r *Recording) *Stall {
 	out.setMachine(s)
 	out.setBefore(s, by)
 	out.setPending(s, by)
-	if out.Hang = out.hangOf(s); out.Hang != nil {
-		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
-			out.LockOwner = locks[0].Holder + resolve.Holds + cmp.Or(locks[0].Class, "it")
-		}
+	out.Hang = out.hangOf(s)
+	if h := out.Hang; h != nil && len(h.Locks) > 0 && h.Locks[0].Holder != "" {
+		out.LockOwner = h.Locks[0].Holder + resolve.Holds + cmp.Or(h.Locks[0].Class, "it")
 	}
 	out.Role = out.roleOf(s)
 	// No hang is a thread that made calls until the program ended, as by System.exit, and a run that waits for work.

@@ -80,7 +80,7 @@ final class LetGo {
     private static long shownNanos;
     private static int shownCalls;
 
-    /** For how long what is slow gives way to letting methods go, see {@link #isDue}. */
+    /** For how long slow stacks are put off for letting methods go, see {@link #isDue}. */
     private static final long DUE_NANOS = 10000000000L;
 
     /** Since when a method has waited to be let go; 0 if none waits. */
@@ -196,8 +196,8 @@ final class LetGo {
     }
 
     /**
-     * Reports whether a method waits to be let go. Where hundreds of threads flood, each stack of one takes as long as it
-     * waits for a processor, tens of milliseconds, and meanwhile the flood goes on.
+     * Reports whether a method waits to be let go. Where hundreds of threads flood, each stack of one takes as long as
+     * it waits for a processor, tens of milliseconds, and meanwhile the flood goes on.
      */
     static boolean isDue(long now) {
         return waitingSince != 0 && now - waitingSince < DUE_NANOS;

@@ -114,7 +114,7 @@ class LetGoTest {
         assertEquals("2=1 2=0", changes());
     }
 
-    /** While a method waits to be let go, slow stacks give way to that, but not for ever. */
+    /** While a method waits to be let go, slow stacks are put off, but not for ever. */
     @Test
     void aMethodThatFloodsIsDueUntilItIsLetGo() throws Exception {
         start(new RecorderOptions());
