@@ -69,6 +69,16 @@ public abstract class Platform {
     }
 
     /**
+     * Returns for how long the calling thread was ready to run and had no processor. The recorder asks for it, to tell a
+     * process that was stopped from one that got no processor.
+     *
+     * @return nanoseconds since the thread began, -1 if unknown
+     */
+    public long processorWaitNanos() {
+        return -1;
+    }
+
+    /**
      * Reports whether a debugger is attached to the process. While one is, no stall is reported.
      *
      * @return false if there is none or if that is unknown

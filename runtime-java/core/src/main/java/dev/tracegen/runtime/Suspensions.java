@@ -9,7 +9,8 @@ import java.util.List;
  *
  * <p>The sampler is a thread that wants to run every few milliseconds. If it comes back from a pause late by more than
  * {@link #LATE_NANOS}, and the process has used almost no CPU time meanwhile, then no thread of the process ran. If the
- * process has used CPU time, then only the sampler was late, and the app may have been slow.
+ * process has used CPU time, then only the sampler was late, and the app may have been slow. So it may if the sampler was
+ * ready to run in half of that time: on a machine with very much to do, no thread of the process gets a processor.
  */
 final class Suspensions {
     static final int STOPPED = 1;
@@ -21,6 +22,9 @@ final class Suspensions {
 
     /** The process has used almost no CPU time if it is at most this share of the time. */
     private static final int CPU_SHARE = 10;
+
+    /** How often it is read for how long the sampler had no processor, which takes tens of microseconds. */
+    private static final long WAIT_NANOS = 1000000000L;
 
     /** The time with a debugger is written in pieces of this length, so that the last ones survive a kill. */
     private static final long PIECE_NANOS = 1000000000L;
@@ -41,6 +45,10 @@ final class Suspensions {
     private long markRealtime;
     private boolean marked;
     private boolean debugged;
+
+    // When it was read last for how long the sampler had no processor, and that.
+    private long waitReadNanos;
+    private long waitNanos = -1;
 
     /** When the time with a debugger began that was not returned yet, 0 if there is none. */
     private long pieceBegin;
@@ -75,6 +83,10 @@ final class Suspensions {
         markNanos = nanos;
         markCpu = cpuNanos;
         markRealtime = platform.elapsedRealtimeNanos() - platform.nanoTime();
+        if (waitReadNanos == 0 || nanos - waitReadNanos >= WAIT_NANOS) {
+            waitReadNanos = nanos;
+            waitNanos = platform.processorWaitNanos();
+        }
     }
 
     /** To be called behind a pause of the sampler that should have lasted so long at most. */
@@ -98,10 +110,11 @@ final class Suspensions {
         }
         boolean wasDebugged = debugged;
         debugged = platform.debuggerAttached();
-        boolean late = now - markNanos - pauseNanos > LATE_NANOS;
+        long lateNanos = now - markNanos - pauseNanos;
+        boolean late = lateNanos > LATE_NANOS;
         if (wasDebugged || debugged) {
             addDebugged(now);
-        } else if (late && isIdle(now - markNanos)) {
+        } else if (late && isIdle(now - markNanos) && !isStarved(lateNanos)) {
             add(new Time(markNanos + pauseNanos, now, STOPPED));
         }
         if (!late && !markAlways && !wasDebugged && !debugged) {
@@ -118,6 +131,12 @@ final class Suspensions {
     private boolean isIdle(long nanos) {
         long cpu = platform.processCpuNanos();
         return cpu >= 0 && markCpu >= 0 && cpu - markCpu <= nanos / CPU_SHARE;
+    }
+
+    /** Reports whether the sampler was ready to run for half of the time for which it was late. */
+    private boolean isStarved(long lateNanos) {
+        long waited = waitNanos < 0 ? -1 : platform.processorWaitNanos();
+        return waited >= 0 && waited - waitNanos >= lateNanos / 2;
     }
 
     private void addDebugged(long now) {

@@ -31,6 +31,9 @@ final class VirtualPlatform extends Platform {
     final AtomicLong processCpu = new AtomicLong(-1);
     volatile boolean debugger;
 
+    /** For how long each thread had no processor, -1 for unknown. */
+    final AtomicLong processorWait = new AtomicLong(-1);
+
     /** Whether anything is known of the machine, how often it was read, and the CPU time of the process in ticks. */
     volatile boolean machine;
     final AtomicLong machineReads = new AtomicLong();
@@ -132,6 +135,11 @@ final class VirtualPlatform extends Platform {
     @Override
     public long processCpuNanos() {
         return processCpu.get();
+    }
+
+    @Override
+    public long processorWaitNanos() {
+        return processorWait.get();
     }
 
     @Override

@@ -102,6 +102,21 @@ class SuspensionsTest {
         }
     }
 
+    /** On a machine with very much to do, a process that gets no processor uses no CPU time either, and stalls. */
+    @Test
+    void aStarvedProcessStalls() throws Exception {
+        platform.processorWait.set(1);
+        start();
+        main.messageBegin("starved");
+        platform.awaitCheck();
+        platform.processorWait.addAndGet(4000000000L);
+        platform.pass(5000);
+        main.messageEnd();
+        Await.until("the stall is found", () -> !found.isEmpty());
+        assertEquals(5000000000L, found.peek().wallNanos);
+        assertEquals(0, found.remove().suspendedNanos);
+    }
+
     @Test
     void aStallThatWasStoppedInBetweenSaysForHowLong() throws Exception {
         start();
