@@ -623,7 +623,7 @@ func TestRecordJRE(t *testing.T) {
 	if r.stdout != plain.stdout {
 		t.Errorf("the program prints\n%swithout tracegen\n%s", r.stdout, plain.stdout)
 	}
-	b.want(b.read("answer.txt"), ` util\.Util\.answer$`)
+	b.want(b.read("answer.txt"), ` util\.Util\.run$`)
 	r = b.record(2, "--", b.path("tiny/bin/java"), "-jar", "app.jar")
 	b.want(r.stderr, `has no module java\.instrument, which record needs: use another java, or add the module`)
 }
