@@ -9,8 +9,8 @@ import java.util.List;
  *
  * <p>The sampler is a thread that wants to run every few milliseconds. If it comes back from a pause late by more than
  * {@link #LATE_NANOS}, and the process has used almost no CPU time meanwhile, then no thread of the process ran. If the
- * process has used CPU time, then only the sampler was late, and the app may have been slow. So it may if the sampler was
- * ready to run in half of that time: on a machine with very much to do, no thread of the process gets a processor.
+ * process has used CPU time, then only the sampler was late, and the app may have been slow. So it may if the sampler
+ * was ready to run in half of that time: on a machine with very much to do, no thread of the process has a processor.
  */
 final class Suspensions {
     static final int STOPPED = 1;
