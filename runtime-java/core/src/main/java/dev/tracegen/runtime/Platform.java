@@ -69,8 +69,8 @@ public abstract class Platform {
     }
 
     /**
-     * Returns for how long the calling thread was ready to run and had no processor. The recorder asks for it, to tell
-     * a process that was stopped from one that got no processor.
+     * Returns for how long the calling thread was ready to run and had no processor. By it, the recorder distinguishes
+     * a process that was stopped from one that had no processor.
      *
      * @return nanoseconds since the thread began, -1 if unknown
      */
