@@ -354,7 +354,7 @@ const kotlinClock = time.Microsecond
 
 // resumption finds a piece in the log: the last resumption of its method on its thread before it began. The clock may
 // not distinguish it from others behind it. So an earlier one is taken if it fits one of some rules, and calls are
-// passed over, unless it is the first piece of a call, which has no rules.
+// passed over, unless it is the first piece of a function, which has no rules.
 func (c *kotlinCheck) resumption(name string, p *coroutine.Piece, rules ...func(kotlinResumption) bool,
 ) (kotlinResumption, bool) {
 	list := c.truth.on[[2]string{name, c.thread(p)}]
@@ -419,7 +419,11 @@ func (c *kotlinCheck) ends(name string, call *coroutine.Call) {
 // call compares a call. Its first piece need not be a resumption: functions are called, and lambdas may be. Between two
 // pieces, others may be missing if it is said that the call may have run.
 func (c *kotlinCheck) call(name string, call *coroutine.Call) {
-	first, _ := c.resumption(name, &call.Pieces[0])
+	var begins []func(kotlinResumption) bool
+	if call.Lambda && !call.BeginUnknown {
+		begins = append(begins, func(r kotlinResumption) bool { return r.frame >= 0 && r.index == 0 })
+	}
+	first, _ := c.resumption(name, &call.Pieces[0], begins...)
 	last, resumed := first, 0
 	for k := 1; k < len(call.Pieces); k++ {
 		at, ok := c.resumption(name, &call.Pieces[k], func(r kotlinResumption) bool {
