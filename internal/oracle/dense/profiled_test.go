@@ -77,7 +77,7 @@ const standard = 200_000
 
 // priceError is how many times a recording may be off in what it says of its cost. The worst of eight programs was off
 // 1.4 times on a quiet machine, and groovy 1.7 times beside other work.
-const priceError = 2.2
+const priceError = 1.9
 
 // checkPrice compares what a recording says of its cost with the CPU time of plain runs before and after it. The runs
 // are compared by CPU time, and not with each other's wall time.

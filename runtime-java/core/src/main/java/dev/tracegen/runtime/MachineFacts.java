@@ -131,6 +131,12 @@ public final class MachineFacts {
         return field(stat, 1);
     }
 
+    /** Returns for how long the calling thread had no processor, as {@link Platform#processorWaitNanos} does. */
+    long processorWaitNanos() {
+        String[] sched = words("thread-self/schedstat");
+        return sched.length < 2 ? -1 : Math.max(-1, number(sched[1]));
+    }
+
     private void thread(Map<String, String> facts, String directory) {
         String[] stat = stat(directory + "stat");
         if (field(stat, 12) >= 0) {

@@ -1,8 +1,6 @@
 package dev.tracegen.runtime;
 
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.FileReader;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
@@ -58,10 +56,8 @@ final class JvmPlatform extends Host.EarlyPlatform {
 
     @Override
     public long processorWaitNanos() {
-        try (BufferedReader file = new BufferedReader(new FileReader("/proc/thread-self/schedstat"))) {
-            return Long.parseLong(file.readLine().split(" ")[1]);
-        } catch (Throwable e) {
-            return -1; // of a system that has no such file
+        synchronized (machine) {
+            return machine.processorWaitNanos();
         }
     }
 
